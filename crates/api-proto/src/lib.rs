@@ -1,0 +1,1 @@
+//! The contract, compiled: generated messages, stubs and the descriptor set.

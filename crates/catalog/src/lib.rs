@@ -1,0 +1,1 @@
+//! Use cases of the catalogue: sync, read model, list, get, watch.

@@ -1,0 +1,1 @@
+//! Operator commands over the gRPC client.

@@ -1,0 +1,1 @@
+//! Text to typed settings: file, then environment, then flags.

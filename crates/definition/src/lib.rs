@@ -1,0 +1,1 @@
+//! What a tool definition is: exact JSON, canonical form, fingerprint and names.

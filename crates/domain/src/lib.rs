@@ -1,0 +1,1 @@
+//! The vocabulary of the product and its pure decisions.

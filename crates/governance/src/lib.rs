@@ -1,0 +1,1 @@
+//! Use cases of governance: upstreams, approvals, status, keys.

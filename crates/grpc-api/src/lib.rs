@@ -1,0 +1,1 @@
+//! The gRPC adapter: convert, authorise, call, map errors; health and reflection.

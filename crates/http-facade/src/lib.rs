@@ -1,0 +1,1 @@
+//! The documented HTTP shapes over the generated service traits.

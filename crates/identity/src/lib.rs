@@ -1,0 +1,1 @@
+//! From what a caller presents to a caller.

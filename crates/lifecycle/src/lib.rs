@@ -1,0 +1,1 @@
+//! Signals, the two phases of a stop, and readiness.

@@ -1,0 +1,1 @@
+//! The guard that every outgoing connection passes.

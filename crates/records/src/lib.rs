@@ -1,0 +1,1 @@
+//! What is persisted: keys, rows and codecs, written once for every engine.

@@ -1,0 +1,1 @@
+//! Envelope encryption of secrets, sealed tokens and keyed hashes under one master key.

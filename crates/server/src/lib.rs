@@ -1,0 +1,1 @@
+//! Composes everything; the binary toolgate.

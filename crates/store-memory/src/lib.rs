@@ -1,0 +1,1 @@
+//! The store in memory: the reference that can be checked by reading.

@@ -1,0 +1,1 @@
+//! The store on one machine: sled behind a single committer.

@@ -1,0 +1,1 @@
+//! Movable clock, scripted tool servers and the harness around the real binary.

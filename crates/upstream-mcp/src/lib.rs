@@ -1,0 +1,1 @@
+//! MCP servers as upstreams: Streamable HTTP and stdio.

@@ -1,0 +1,26 @@
+//! The port to a tool server: what the product asks of one, whatever it speaks.
+//!
+//! An implementation (`toolgate-upstream-mcp`) turns an [`Endpoint`] into a [`Listing`]. Entries cross this port as the
+//! exact JSON text that the server sent; nothing here parses or judges a definition.
+//!
+//! This crate must never know a tenant, a store, an SDK or a wire format.
+//!
+//! Start reading at [`ToolServers`].
+
+mod endpoint;
+mod listing;
+
+pub use endpoint::{Endpoint, Secret};
+pub use listing::{Bounds, Incomplete, Listing, ListingEnd, ListingError};
+
+use async_trait::async_trait;
+
+/// Reaches tool servers.
+#[async_trait]
+pub trait ToolServers: Send + Sync + std::fmt::Debug + 'static {
+    /// Connects, reads the server's whole list of tools within `bounds`, and disconnects.
+    ///
+    /// `Err` means that not a single page was read. A failure after the first page is a [`Listing`] whose end is
+    /// [`ListingEnd::Incomplete`]. Dropping the future abandons the listing and every process or connection of it.
+    async fn list_tools(&self, endpoint: &Endpoint, bounds: &Bounds) -> Result<Listing, ListingError>;
+}

@@ -1,0 +1,2 @@
+//! Upkeep: code generation, checks, tests, laws.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Scenarios against the running server. See `tests/`.
