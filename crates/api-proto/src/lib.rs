@@ -10,7 +10,11 @@ mod whole_answer;
 pub use whole_answer::WholeAnswer;
 
 /// Package `toolgate.v1`.
-#[expect(missing_docs, clippy::all, reason = "generated; documented in the proto files")]
+#[expect(
+    clippy::allow_attributes,
+    clippy::allow_attributes_without_reason,
+    reason = "generated; the comments are those of the proto files"
+)]
 pub mod v1 {
     include!("gen/toolgate.v1.rs");
 }

@@ -1,0 +1,119 @@
+//! Proof that the tests of the laws are wired to the product: see `tests/laws/README.md`.
+
+mod copy;
+mod patch;
+
+use std::collections::BTreeSet;
+
+use crate::{
+    checkout::Checkout,
+    command::{self, TestRun},
+    counts::Counts,
+    error::TaskError,
+    rust,
+};
+use copy::Copy;
+use patch::Patch;
+
+/// The task `laws`: ends with the count. Answers whether nothing failed.
+pub(crate) fn run_alone(checkout: &Checkout, numbers: &[u8]) -> bool {
+    let total = run(checkout, numbers).unwrap_or_else(|error| {
+        println!("FAILED: {error}");
+        Counts::FAILED
+    });
+    println!("\n{total}");
+    total.failed == 0
+}
+
+/// Counts one for each law of these numbers, all laws that have a patch when there are none.
+pub(crate) fn run(checkout: &Checkout, numbers: &[u8]) -> Result<Counts, TaskError> {
+    let patches = patch::find(checkout, numbers)?;
+    if patches.is_empty() {
+        println!("no law has a patch");
+        return Ok(Counts::NONE);
+    }
+    let copy = Copy::of(checkout)?;
+    require_passing(checkout, &copy, &patches)?;
+    let mut total = Counts::NONE;
+    for patch in &patches {
+        match judge(checkout, &copy, patch) {
+            Ok(line) => {
+                println!("law {:02}: {line}", patch.number());
+                total += Counts::PASSED;
+            }
+            Err(TaskError::Law(line)) => {
+                println!("FAILED: law {:02}: {line}", patch.number());
+                total += Counts::FAILED;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(total)
+}
+
+/// A test that fails for another reason proves nothing, so all of them pass before the first wiring is removed.
+fn require_passing(checkout: &Checkout, copy: &Copy, patches: &[Patch]) -> Result<(), TaskError> {
+    let packages: BTreeSet<_> = patches.iter().flat_map(Patch::packages).map(String::as_str).collect();
+    let packages: Vec<_> = packages.into_iter().collect();
+    build(copy, &packages)?;
+    let filters: Vec<_> = patches.iter().map(Patch::test_prefix).collect();
+    let run = test(checkout, copy, &packages, &filters)?;
+    if run.counts().failed == 0 {
+        return Ok(());
+    }
+    Err(TaskError::Law("tests of laws fail with all wiring in place".to_owned()))
+}
+
+/// Answers the line to print of a law whose tests noticed; [`TaskError::Law`] when they did not.
+fn judge(checkout: &Checkout, copy: &Copy, patch: &Patch) -> Result<String, TaskError> {
+    let packages: Vec<_> = patch.packages().iter().map(String::as_str).collect();
+    copy.apply(patch.file())?;
+    let built = build(copy, &packages);
+    let run = built.and_then(|()| test(checkout, copy, &packages, &[patch.test_prefix()]));
+    copy.revert(patch.file())?;
+    let run = run.map_err(|error| match error {
+        TaskError::Failed { .. } => TaskError::Law("does not compile with its wiring removed".to_owned()),
+        other => other,
+    })?;
+    let Counts { passed, failed } = run.reported;
+    match (passed, failed) {
+        (0, 0) => {
+            Err(TaskError::Law(format!("no test that is named {}… gave a result", patch.test_prefix())))
+        }
+        (passed, 0) => Err(TaskError::Law(format!("wiring removed, and its {passed} tests still pass"))),
+        (passed, failed) => {
+            Ok(format!("wiring removed, {failed} of {} tests failed as they must", passed + failed))
+        }
+    }
+}
+
+/// Compiles alone, so that code that does not compile is told from a test that fails.
+fn build(copy: &Copy, packages: &[&str]) -> Result<(), TaskError> {
+    let mut binary =
+        rust::cargo(copy.tree(), &["build", "--quiet", "--locked", "--workspace", "--bin", "toolgate"]);
+    if packages.contains(&"toolgate-tests") {
+        command::run(binary.env("CARGO_TARGET_DIR", copy.target()))?;
+    }
+    let mut tests = rust::cargo(copy.tree(), &["test", "--quiet", "--locked", "--tests", "--no-run"]);
+    command::run(with_packages(&mut tests, packages).env("CARGO_TARGET_DIR", copy.target()))
+}
+
+fn test(
+    checkout: &Checkout,
+    copy: &Copy,
+    packages: &[&str],
+    filters: &[String],
+) -> Result<TestRun, TaskError> {
+    let mut command = rust::cargo(copy.tree(), &["test", "--quiet", "--locked", "--tests", "--no-fail-fast"]);
+    with_packages(&mut command, packages).arg("--").args(filters);
+    command.env("CARGO_TARGET_DIR", copy.target());
+    command.envs(rust::test_environment(checkout, copy.target().join("debug/toolgate")));
+    command::run_tests(&mut command)
+}
+
+fn with_packages<'a>(
+    command: &'a mut std::process::Command,
+    packages: &[&str],
+) -> &'a mut std::process::Command {
+    command.args(packages.iter().flat_map(|package| ["--package", package]))
+}
