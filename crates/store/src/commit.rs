@@ -88,7 +88,11 @@ impl Commit {
             return refuse("a commit writes at least one key".into());
         }
         if self.conditions.len() > limits::COMMIT_CONDITIONS {
-            return refuse(format!("{} conditions, limit {}", self.conditions.len(), limits::COMMIT_CONDITIONS));
+            return refuse(format!(
+                "{} conditions, limit {}",
+                self.conditions.len(),
+                limits::COMMIT_CONDITIONS
+            ));
         }
         if self.writes.len() > limits::COMMIT_WRITES {
             return refuse(format!("{} writes, limit {}", self.writes.len(), limits::COMMIT_WRITES));

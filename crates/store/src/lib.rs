@@ -11,6 +11,7 @@
 mod commit;
 mod error;
 mod hold;
+mod lease;
 pub mod limits;
 mod range;
 mod row;
@@ -19,6 +20,7 @@ mod watch;
 pub use commit::{Commit, Condition, Write};
 pub use error::{CommitError, StoreError, WatchError};
 pub use hold::{Fence, Hold, HoldName};
+pub use lease::{Clock, Leases};
 pub use range::KeyRange;
 pub use row::{Revision, Row, ScanPage};
 pub use watch::{Change, CommitEvents, Watch};
@@ -26,7 +28,6 @@ pub use watch::{Change, CommitEvents, Watch};
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use bytes::Bytes;
 
 /// A shared handle to any engine.
 pub type SharedStore = Arc<dyn Store>;
@@ -37,7 +38,8 @@ pub type SharedStore = Arc<dyn Store>;
 /// * **Versions.** A key's version is the revision of its last write. An absent key has version 0. Revisions grow by at
 ///   least one with each commit and never repeat, over restarts too.
 /// * **Atomic.** A commit happens whole or not at all; nobody ever sees half of one.
-/// * **Durable.** When [`Store::commit`] has answered `Ok`, a kill of the process at any instant loses nothing of it.
+/// * **Durable.** When [`Store::commit`] has answered `Ok`, a kill of the process at any instant loses nothing of it (an
+///   engine that keeps nothing on disk says so).
 /// * **Gapless.** A watch from revision `r` delivers every commit after `r` that touches its range, once, in order.
 #[async_trait]
 pub trait Store: Send + Sync + std::fmt::Debug + 'static {
@@ -66,8 +68,8 @@ pub trait Store: Send + Sync + std::fmt::Debug + 'static {
 
     /// Takes the lease `name` for `ttl`, or answers `None` while another holder has it.
     ///
-    /// The lease's [`Fence`] can be a condition of a commit: once the lease has passed to another holder or was released,
-    /// such a commit fails, so a former holder that does not know yet cannot write.
+    /// The lease's [`Fence`] can be a condition of a commit: once the lease ran out, was released or passed to another
+    /// holder, such a commit fails, so a former holder that does not know yet cannot write.
     async fn hold(&self, name: &HoldName, ttl: Duration) -> Result<Option<Hold>, StoreError>;
 
     /// Prolongs a lease by `ttl` from now; `false` when it was lost.
@@ -93,6 +95,3 @@ pub async fn scan_all(store: &dyn Store, range: &KeyRange) -> Result<(Vec<Row>, 
     }
     Ok((rows, revision))
 }
-
-/// The bytes of a key or a value.
-pub type Blob = Bytes;

@@ -3,7 +3,7 @@ use std::pin::Pin;
 use bytes::Bytes;
 use futures::Stream;
 
-use crate::{Revision, WatchError};
+use crate::{KeyRange, Revision, WatchError};
 
 /// What a commit did to one key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +21,15 @@ pub struct CommitEvents {
     pub revision: Revision,
     /// At least one.
     pub changes: Vec<Change>,
+}
+
+impl CommitEvents {
+    /// What a watch of `range` is told of the commit; `None` when that is nothing.
+    pub fn within(&self, range: &KeyRange) -> Option<Self> {
+        let changes: Vec<Change> =
+            self.changes.iter().filter(|change| range.contains(&change.key)).cloned().collect();
+        (!changes.is_empty()).then_some(Self { revision: self.revision, changes })
+    }
 }
 
 /// An endless stream of commits. After an error it ends; the caller reopens it from the last revision it has seen.
