@@ -1,1 +1,27 @@
-//! What a tool definition is: exact JSON, canonical form, fingerprint and names.
+//! What a tool definition is: exact JSON, its canonical form, its fingerprint and its names.
+//!
+//! A definition is the JSON object that an upstream lists for one tool. It is kept as the exact text that was listed and
+//! is never rebuilt from a model: a [`Document`](json::Document) is a view over its text. Everything here is pure: no
+//! async, no I/O, no clock, no randomness. No input makes it panic, its cost is (near-)linear in the text, and every
+//! bound stands in [`limits`].
+//!
+//! This crate must never know a client, an upstream's address, a store, a transport or a ruling.
+//!
+//! Start reading at [`Definition`]. The fingerprint's rule in full, precise enough to write it again in another
+//! language, is `FINGERPRINT.md` beside this crate's manifest; its test vectors are `vectors/fingerprint.json`.
+
+pub mod canonical;
+pub mod json;
+pub mod limits;
+pub mod names;
+pub mod scan;
+
+mod definition;
+mod effect;
+mod fault;
+mod fingerprint;
+
+pub use definition::{Definition, claimed_name};
+pub use effect::{Effect, effect};
+pub use fault::DefinitionFault;
+pub use fingerprint::{Fingerprint, FingerprintSyntaxError};
