@@ -59,4 +59,14 @@ impl DefinitionFault {
             Self::InputSchemaNotAnObject { .. } => "INPUT_SCHEMA_NOT_AN_OBJECT",
         }
     }
+
+    /// JSON Pointer (RFC 6901) to the place inside the entry; empty for the entry itself.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Json(error) => &error.path,
+            Self::NameNotAString { .. } | Self::NameEmpty | Self::NameTooLong { .. } => "/name",
+            Self::InputSchemaNotAnObject { .. } => "/inputSchema",
+            Self::NotAnObject { .. } | Self::NameMissing | Self::InputSchemaMissing => "",
+        }
+    }
 }

@@ -25,6 +25,16 @@ impl Fingerprint {
         canonical::write(document.root(), &mut |piece| hasher.update(piece));
         Self(hasher.finalize().into())
     }
+
+    /// The hash itself, as it is kept in the store.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// From a hash that was kept in the store.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
 }
 
 impl fmt::Display for Fingerprint {

@@ -1,1 +1,32 @@
-//! The vocabulary of the product and its pure decisions.
+//! The vocabulary of the product and its pure decisions: client, upstream, tool, ruling, credential, and what follows from
+//! them (state, effect, names).
+//!
+//! Nothing here waits, reads a clock, draws a random number or fails for a reason outside its arguments: time, randomness
+//! and the caller come in from outside.
+//!
+//! This crate must never know a store, an encoding, a wire format or a transport.
+//!
+//! Start reading at [`tool::Tool`], then [`state`] and [`fault`].
+
+pub mod ambient;
+pub mod caller;
+pub mod credential;
+pub mod fault;
+pub mod ids;
+pub mod limits;
+pub mod moment;
+pub mod ruling;
+pub mod state;
+pub mod sync_issue;
+pub mod sync_status;
+pub mod tool;
+pub mod upstream;
+
+pub use ambient::{Clock, Entropy};
+pub use caller::{Caller, Scope, Scopes};
+pub use fault::{Fault, Violation};
+pub use ids::{ClientId, KeyId, ToolId, UpstreamId};
+pub use moment::Moment;
+pub use state::ToolState;
+pub use tool::Tool;
+pub use upstream::Upstream;

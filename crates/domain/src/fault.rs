@@ -1,0 +1,119 @@
+//! Why a use case refused or failed: one closed list, mapped to each transport's codes in one place there.
+
+use toolgate_definition::Fingerprint;
+
+use crate::Scope;
+
+/// What is wrong with one field of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// Path of the field in the request, for example `http.headers["X-A"]`.
+    pub field: String,
+    /// What is wrong and how to mend it, as the end of a sentence that begins with the field.
+    pub problem: String,
+}
+
+impl Violation {
+    /// One violation.
+    pub fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self { field: field.into(), problem: problem.into() }
+    }
+}
+
+/// Why a use case did not do what it was asked. Texts are for the caller; `cause` is for the log alone.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// Fields of the request are wrong. At least one.
+    #[error("{}", first_problem(.0))]
+    Invalid(Vec<Violation>),
+    /// No credential came with the call.
+    #[error("a credential is required: send an API key as a bearer token")]
+    CredentialMissing,
+    /// The credential is not accepted, for whatever reason.
+    #[error("the credential is not accepted")]
+    CredentialInvalid,
+    /// The credential lacks a scope.
+    #[error("this takes the scope {0}")]
+    ScopeMissing(Scope),
+    /// No such client, or none that the caller may know of.
+    #[error("no such client")]
+    ClientNotFound,
+    /// The client has no such upstream.
+    #[error("no such upstream")]
+    UpstreamNotFound,
+    /// The client has no such tool, or the view does not hold it.
+    #[error("no such tool")]
+    ToolNotFound,
+    /// Another upstream of the client has the slug.
+    #[error("the slug {slug} is taken by another upstream (- and _ count as the same)")]
+    SlugTaken {
+        /// As asked for.
+        slug: String,
+    },
+    /// The definition is not the one that was reviewed.
+    #[error("the definition changed since it was reviewed: it is {current} now; review it and approve that")]
+    DefinitionChanged {
+        /// What the reviewer saw.
+        reviewed: Fingerprint,
+        /// What it is.
+        current: Fingerprint,
+    },
+    /// The tool is not as it was when its etag was read.
+    #[error("the tool changed since its etag was read; read it again")]
+    EtagMismatch {
+        /// What it is.
+        current: String,
+    },
+    /// The upstream no longer lists the tool.
+    #[error("the upstream no longer lists this tool, so there is no definition to approve")]
+    ToolRemoved,
+    /// The upstream lists two definitions under the name.
+    #[error(
+        "the upstream lists two different definitions under this name; none can be approved until it lists one"
+    )]
+    ToolConflicted,
+    /// A limit was reached.
+    #[error("the limit {limit} of {value} is reached")]
+    LimitExceeded {
+        /// Name of the limit.
+        limit: &'static str,
+        /// Its value.
+        value: u64,
+    },
+    /// `min_revision` was not reached in time.
+    #[error("the asked revision was not reached in time; try again")]
+    RevisionNotReached,
+    /// The store cannot be read or written now.
+    #[error("the store is not available{}", if *outcome_unknown { "; the write may have happened" } else { "" })]
+    StoreUnavailable {
+        /// Whether a write may have happened all the same.
+        outcome_unknown: bool,
+        /// For the log.
+        cause: String,
+    },
+    /// The server is stopping.
+    #[error("the server is stopping")]
+    Draining,
+    /// The watcher fell too far behind.
+    #[error("the watcher fell too far behind; resume from the last revision received")]
+    WatchLagged,
+    /// A fault of the product.
+    #[error("internal error")]
+    Internal {
+        /// For the log.
+        cause: String,
+    },
+}
+
+impl Fault {
+    /// A single wrong field.
+    pub fn invalid(field: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Invalid(vec![Violation::new(field, problem)])
+    }
+}
+
+fn first_problem(violations: &[Violation]) -> String {
+    let more = violations.len().saturating_sub(1);
+    let rest = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+    violations.first().map(|v| format!("{} {}{rest}", v.field, v.problem)).unwrap_or_default()
+}

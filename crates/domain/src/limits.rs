@@ -1,0 +1,40 @@
+//! Every bound of the product's own making that is not a bound of a definition (those are `toolgate_definition::limits`).
+
+/// Upstreams of one client.
+pub const MAX_UPSTREAMS_PER_CLIENT: usize = 1000;
+/// Bytes of a display name.
+pub const MAX_DISPLAY_NAME_BYTES: usize = 256;
+/// Bytes of an upstream's URL.
+pub const MAX_URL_BYTES: usize = 2048;
+/// Headers of an upstream.
+pub const MAX_HEADERS: usize = 32;
+/// Arguments of a stdio command.
+pub const MAX_STDIO_ARGS: usize = 64;
+/// Variables of a stdio command's environment.
+pub const MAX_STDIO_ENV: usize = 64;
+/// Bytes of a header's or variable's name.
+pub const MAX_SECRET_NAME_BYTES: usize = 256;
+/// Bytes of a header's or variable's value, of a command or of an argument.
+pub const MAX_SECRET_VALUE_BYTES: usize = 8 * 1024;
+/// Bytes of all secrets of one upstream together, so that its row fits a commit with room to spare.
+pub const MAX_UPSTREAM_SECRET_BYTES: usize = 64 * 1024;
+/// Sync issues kept of one listing; the rest is counted in a last one.
+pub const MAX_SYNC_ISSUES: usize = 200;
+/// Bytes of the text of a failed sync that are kept.
+pub const MAX_SYNC_ERROR_BYTES: usize = 1024;
+/// Scopes of a key.
+pub const MAX_SCOPES: usize = 8;
+
+/// Tools of a page when none is asked for, and at most.
+pub const TOOLS_PAGE_SIZE: usize = 1000;
+/// Upstreams of a page when none is asked for.
+pub const UPSTREAMS_PAGE_SIZE: usize = 100;
+/// Upstreams of a page at most.
+pub const MAX_UPSTREAMS_PAGE_SIZE: usize = 1000;
+/// A page or watch message ends before its definitions exceed this, so that it stays under the 4 MiB which gRPC clients
+/// accept by default.
+pub const PAGE_DEFINITION_BYTES: usize = 3 * 1024 * 1024 - 512 * 1024;
+/// How long a read waits for `min_revision`, in milliseconds.
+pub const MIN_REVISION_WAIT_MS: u64 = 5_000;
+/// Quiet time after which a watch sends a progress message, in milliseconds.
+pub const WATCH_PROGRESS_MS: u64 = 10_000;

@@ -1,0 +1,162 @@
+//! One row of any kind, in the product's own words, and the way to the store and back.
+
+use bytes::Bytes;
+use toolgate_definition::Fingerprint;
+use toolgate_domain::{
+    ClientId, KeyId, Moment, Upstream, UpstreamId,
+    credential::ApiKey,
+    sync_status::{LastListing, SyncStatus},
+    tool::{Observed, Ruled},
+};
+
+use crate::{
+    Key, RowError, codec,
+    stored::{self},
+};
+
+mod catalogue;
+mod credential;
+mod ledger;
+mod read;
+
+pub(crate) use ledger::ruling_bytes;
+pub use ledger::{ChainHead, ChainedRuling};
+use read::Reader;
+
+/// Who holds a served name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NameHolder {
+    /// The tool's upstream.
+    pub upstream: UpstreamId,
+    /// That upstream's own name for it.
+    pub tool_name: String,
+}
+
+/// A row with the parts of its key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Record {
+    /// Declared: a tenant with its name.
+    Client(ClientId, String, Moment),
+    /// Declared: a tool server.
+    Upstream(Upstream),
+    /// Claim: who holds a folded slug.
+    SlugClaim(ClientId, String, UpstreamId),
+    /// Claim: who holds a served name.
+    NameClaim(ClientId, String, NameHolder),
+    /// Observed: the last listing that was read.
+    Listing(ClientId, UpstreamId, LastListing),
+    /// Observed: a tool.
+    Observed(ClientId, UpstreamId, String, Observed),
+    /// Observed: the exact text first seen of a tool under a fingerprint.
+    Definition(ClientId, UpstreamId, String, Fingerprint, String),
+    /// Ruled: how a tool stands.
+    Ruled(ClientId, UpstreamId, String, Ruled),
+    /// Ruled: a row of the log.
+    Ruling(ClientId, ChainedRuling),
+    /// Ruled: the end of the log.
+    ChainHead(ClientId, ChainHead),
+    /// Declared: an API key.
+    ApiKey(ApiKey),
+    /// Status of an upstream.
+    Status(ClientId, UpstreamId, SyncStatus),
+    /// Whose an API key is.
+    ApiKeyOwner(KeyId, ClientId),
+    /// Which client has a name.
+    ClientName(String, ClientId),
+    /// Which API key the bootstrap made.
+    Bootstrap(KeyId),
+}
+
+impl Record {
+    /// Where it is kept.
+    pub fn key(&self) -> Key {
+        match self {
+            Self::Client(client, ..) => Key::Client(*client),
+            Self::Upstream(upstream) => Key::Upstream(upstream.client, upstream.id),
+            Self::SlugClaim(client, slug, _) => Key::SlugClaim(*client, slug.clone()),
+            Self::NameClaim(client, name, _) => Key::NameClaim(*client, name.clone()),
+            Self::Listing(client, upstream, _) => Key::Listing(*client, *upstream),
+            Self::Observed(client, upstream, name, _) => Key::Observed(*client, *upstream, name.clone()),
+            Self::Definition(client, upstream, name, fingerprint, _) => {
+                Key::Definition(*client, *upstream, name.clone(), *fingerprint)
+            }
+            Self::Ruled(client, upstream, name, _) => Key::Ruled(*client, *upstream, name.clone()),
+            Self::Ruling(client, chained) => Key::Ruling(*client, chained.ruling.sequence),
+            Self::ChainHead(client, _) => Key::ChainHead(*client),
+            Self::ApiKey(key) => Key::ApiKey(key.client, key.id),
+            Self::Status(client, upstream, _) => Key::Status(*client, *upstream),
+            Self::ApiKeyOwner(id, _) => Key::ApiKeyOwner(*id),
+            Self::ClientName(name, _) => Key::ClientName(name.clone()),
+            Self::Bootstrap(_) => Key::Bootstrap,
+        }
+    }
+
+    /// The key and the value to put.
+    pub fn encode(&self) -> (Bytes, Bytes) {
+        let key = self.key().encode();
+        let value = match self {
+            Self::Client(_, name, created_at) => {
+                let row = stored::Client { name: name.clone(), created_at_ms: created_at.unix_ms() };
+                codec::encode(&key, &row)
+            }
+            Self::Upstream(upstream) => codec::encode(&key, &catalogue::upstream_row(upstream)),
+            Self::SlugClaim(_, _, upstream) => codec::encode(&key, &catalogue::claim_row(*upstream, "")),
+            Self::NameClaim(_, _, holder) => {
+                codec::encode(&key, &catalogue::claim_row(holder.upstream, &holder.tool_name))
+            }
+            Self::Listing(_, _, listing) => codec::encode(&key, &catalogue::listing_row(listing)),
+            Self::Observed(_, _, _, observed) => codec::encode(&key, &catalogue::observed_row(observed)),
+            Self::Definition(.., text) => codec::encode(&key, &stored::Definition { text: text.clone() }),
+            Self::Ruled(_, _, _, ruled) => codec::encode(&key, &catalogue::ruled_row(ruled)),
+            Self::Ruling(_, chained) => codec::encode(&key, &ledger::chained_row(chained)),
+            Self::ChainHead(_, head) => codec::encode(&key, &ledger::head_row(head)),
+            Self::ApiKey(api_key) => codec::encode(&key, &credential::api_key_row(api_key)),
+            Self::Status(_, _, status) => codec::encode(&key, &catalogue::status_row(status)),
+            Self::ApiKeyOwner(_, client) => codec::encode(&key, &reference(client.bytes())),
+            Self::ClientName(_, client) => codec::encode(&key, &reference(client.bytes())),
+            Self::Bootstrap(id) => codec::encode(&key, &reference(id.bytes())),
+        };
+        (key, value)
+    }
+
+    /// Reads a stored row back.
+    pub fn decode(key: &[u8], value: &[u8]) -> Result<Self, RowError> {
+        let row = Reader { key, value };
+        Ok(match Key::decode(key)? {
+            Key::Client(client) => {
+                let payload: stored::Client = row.payload()?;
+                Self::Client(client, payload.name, Moment::from_unix_ms(payload.created_at_ms))
+            }
+            Key::Upstream(client, id) => Self::Upstream(catalogue::read_upstream(&row, client, id)?),
+            Key::SlugClaim(client, slug) => {
+                Self::SlugClaim(client, slug, catalogue::read_claim(&row)?.upstream)
+            }
+            Key::NameClaim(client, name) => Self::NameClaim(client, name, catalogue::read_claim(&row)?),
+            Key::Listing(client, upstream) => Self::Listing(client, upstream, catalogue::read_listing(&row)?),
+            Key::Observed(client, upstream, name) => {
+                Self::Observed(client, upstream, name, catalogue::read_observed(&row)?)
+            }
+            Key::Definition(client, upstream, name, fingerprint) => {
+                let payload: stored::Definition = row.payload()?;
+                Self::Definition(client, upstream, name, fingerprint, payload.text)
+            }
+            Key::Ruled(client, upstream, name) => {
+                Self::Ruled(client, upstream, name, catalogue::read_ruled(&row)?)
+            }
+            Key::Ruling(client, sequence) => Self::Ruling(client, ledger::read_chained(&row, sequence)?),
+            Key::ChainHead(client) => Self::ChainHead(client, ledger::read_head(&row)?),
+            Key::ApiKey(client, id) => Self::ApiKey(credential::read_api_key(&row, client, id)?),
+            Key::Status(client, upstream) => Self::Status(client, upstream, catalogue::read_status(&row)?),
+            Key::ApiKeyOwner(id) => Self::ApiKeyOwner(id, ClientId::from_bytes(row.reference()?)),
+            Key::ClientName(name) => Self::ClientName(name, ClientId::from_bytes(row.reference()?)),
+            Key::Bootstrap => Self::Bootstrap(KeyId::from_bytes(row.reference()?)),
+        })
+    }
+}
+
+fn reference(id: &[u8; 16]) -> stored::Reference {
+    stored::Reference { id: id.to_vec() }
+}
+
+#[cfg(test)]
+mod tests;

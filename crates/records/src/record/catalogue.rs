@@ -1,0 +1,200 @@
+//! Rows of the catalogue and the status row beside it.
+
+use toolgate_definition::names::Slug;
+use toolgate_domain::{
+    ClientId, Upstream, UpstreamId,
+    sync_issue::SyncIssue,
+    sync_status::{Health, LastListing, SyncStatus},
+    tool::{Approval, Observed, Ruled},
+    upstream::{Sealed, Transport},
+};
+
+use super::{
+    NameHolder,
+    read::{Reader, moment},
+};
+use crate::{RowError, stored};
+
+pub(super) fn upstream_row(upstream: &Upstream) -> stored::Upstream {
+    let transport = match &upstream.transport {
+        Transport::Http { url, headers, allow_private } => stored::Transport::Http(stored::Http {
+            url: url.clone(),
+            headers: secret_rows(headers),
+            allow_private: *allow_private,
+        }),
+        Transport::Stdio { command, args, env } => stored::Transport::Stdio(stored::Stdio {
+            command: command.clone(),
+            args: args.clone(),
+            env: secret_rows(env),
+        }),
+    };
+    stored::Upstream {
+        slug: upstream.slug.to_string(),
+        display_name: upstream.display_name.clone(),
+        transport: Some(transport),
+        binding_epoch: upstream.binding_epoch,
+        created_at_ms: upstream.created_at.unix_ms(),
+    }
+}
+
+pub(super) fn read_upstream(
+    row: &Reader<'_>,
+    client: ClientId,
+    id: UpstreamId,
+) -> Result<Upstream, RowError> {
+    let payload: stored::Upstream = row.payload()?;
+    let slug: Slug = payload.slug.parse().map_err(|error| row.wrong("slug", format!("{error}")))?;
+    let transport = match payload.transport.ok_or_else(|| row.wrong("transport", "is absent"))? {
+        stored::Transport::Http(http) => Transport::Http {
+            url: http.url,
+            headers: secrets(http.headers),
+            allow_private: http.allow_private,
+        },
+        stored::Transport::Stdio(stdio) => {
+            Transport::Stdio { command: stdio.command, args: stdio.args, env: secrets(stdio.env) }
+        }
+    };
+    Ok(Upstream {
+        id,
+        client,
+        slug,
+        display_name: payload.display_name,
+        transport,
+        binding_epoch: payload.binding_epoch,
+        created_at: moment(payload.created_at_ms),
+    })
+}
+
+fn secret_rows(secrets: &[(String, Sealed)]) -> Vec<stored::NamedSecret> {
+    let row = |(name, sealed): &(String, Sealed)| stored::NamedSecret {
+        name: name.clone(),
+        sealed: sealed.0.clone(),
+    };
+    secrets.iter().map(row).collect()
+}
+
+fn secrets(rows: Vec<stored::NamedSecret>) -> Vec<(String, Sealed)> {
+    rows.into_iter().map(|row| (row.name, Sealed(row.sealed))).collect()
+}
+
+pub(super) fn claim_row(upstream: UpstreamId, tool_name: &str) -> stored::Claim {
+    stored::Claim { upstream: upstream.bytes().to_vec(), tool_name: tool_name.into() }
+}
+
+pub(super) fn read_claim(row: &Reader<'_>) -> Result<NameHolder, RowError> {
+    let payload: stored::Claim = row.payload()?;
+    let upstream = UpstreamId::from_bytes(row.fixed("upstream", &payload.upstream)?);
+    Ok(NameHolder { upstream, tool_name: payload.tool_name })
+}
+
+pub(super) fn listing_row(listing: &LastListing) -> stored::Listing {
+    let issue = |issue: &SyncIssue| stored::Issue {
+        code: issue.code.clone(),
+        tool_name: issue.tool_name.clone(),
+        position: issue.position,
+        path: issue.path.clone(),
+        message: issue.message.clone(),
+        entries: issue.entries,
+    };
+    stored::Listing {
+        entries_read: listing.entries_read,
+        protocol_version: listing.protocol_version.clone(),
+        issues: listing.issues.iter().map(issue).collect(),
+    }
+}
+
+pub(super) fn read_listing(row: &Reader<'_>) -> Result<LastListing, RowError> {
+    let payload: stored::Listing = row.payload()?;
+    let issue = |issue: stored::Issue| SyncIssue {
+        code: issue.code,
+        tool_name: issue.tool_name,
+        position: issue.position,
+        path: issue.path,
+        message: issue.message,
+        entries: issue.entries,
+    };
+    Ok(LastListing {
+        entries_read: payload.entries_read,
+        protocol_version: payload.protocol_version,
+        issues: payload.issues.into_iter().map(issue).collect(),
+    })
+}
+
+pub(super) fn observed_row(observed: &Observed) -> stored::Observed {
+    stored::Observed {
+        fingerprint: observed.fingerprint.as_bytes().to_vec(),
+        first_seen_at_ms: observed.first_seen_at.unix_ms(),
+        changed_at_ms: observed.changed_at.unix_ms(),
+        removed_at_ms: observed.removed_at.map(|at| at.unix_ms()),
+        conflicted: observed.conflicted,
+    }
+}
+
+pub(super) fn read_observed(row: &Reader<'_>) -> Result<Observed, RowError> {
+    let payload: stored::Observed = row.payload()?;
+    Ok(Observed {
+        fingerprint: row.fingerprint("fingerprint", &payload.fingerprint)?,
+        first_seen_at: moment(payload.first_seen_at_ms),
+        changed_at: moment(payload.changed_at_ms),
+        removed_at: payload.removed_at_ms.map(moment),
+        conflicted: payload.conflicted,
+    })
+}
+
+pub(super) fn approval_row(approval: &Approval) -> stored::Approval {
+    stored::Approval {
+        fingerprint: approval.fingerprint.as_bytes().to_vec(),
+        binding_epoch: approval.binding_epoch,
+    }
+}
+
+pub(super) fn read_approval(row: &Reader<'_>, payload: &stored::Approval) -> Result<Approval, RowError> {
+    let fingerprint = row.fingerprint("approval.fingerprint", &payload.fingerprint)?;
+    Ok(Approval { fingerprint, binding_epoch: payload.binding_epoch })
+}
+
+pub(super) fn ruled_row(ruled: &Ruled) -> stored::Ruled {
+    stored::Ruled {
+        approval: ruled.approval.as_ref().map(approval_row),
+        disabled: ruled.disabled,
+        changed_at_ms: ruled.changed_at.map(|at| at.unix_ms()),
+    }
+}
+
+pub(super) fn read_ruled(row: &Reader<'_>) -> Result<Ruled, RowError> {
+    let payload: stored::Ruled = row.payload()?;
+    let approval = payload.approval.as_ref().map(|approval| read_approval(row, approval)).transpose()?;
+    Ok(Ruled { approval, disabled: payload.disabled, changed_at: payload.changed_at_ms.map(moment) })
+}
+
+pub(super) fn status_row(status: &SyncStatus) -> stored::Status {
+    let health = match status.health {
+        Health::Unknown => 0,
+        Health::Ok => 1,
+        Health::Incomplete => 2,
+        Health::Unavailable => 3,
+    };
+    stored::Status {
+        health,
+        last_complete_at_ms: status.last_complete_at.map(|at| at.unix_ms()),
+        last_attempt_at_ms: status.last_attempt_at.map(|at| at.unix_ms()),
+        last_error: status.last_error.clone(),
+    }
+}
+
+pub(super) fn read_status(row: &Reader<'_>) -> Result<SyncStatus, RowError> {
+    let payload: stored::Status = row.payload()?;
+    let health = match payload.health {
+        0 => Health::Unknown,
+        1 => Health::Ok,
+        2 => Health::Incomplete,
+        3 => Health::Unavailable,
+        other => return Err(row.wrong("health", format!("{other} is not known to this version"))),
+    };
+    Ok(SyncStatus {
+        health,
+        last_complete_at: payload.last_complete_at_ms.map(moment),
+        last_attempt_at: payload.last_attempt_at_ms.map(moment),
+        last_error: payload.last_error,
+    })
+}

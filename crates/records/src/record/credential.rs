@@ -1,0 +1,31 @@
+//! Rows of API keys.
+
+use toolgate_domain::{ClientId, KeyId, Scope, Scopes, credential::ApiKey};
+
+use super::read::{Reader, moment};
+use crate::{RowError, stored};
+
+pub(super) fn api_key_row(key: &ApiKey) -> stored::ApiKey {
+    stored::ApiKey {
+        display_name: key.display_name.clone(),
+        scopes: key.scopes.iter().map(|scope| scope.as_str().into()).collect(),
+        operator: key.operator,
+        digest: key.digest.to_vec(),
+        created_at_ms: key.created_at.unix_ms(),
+    }
+}
+
+/// A scope that this version does not know makes the key weaker, not unreadable: it is left out.
+pub(super) fn read_api_key(row: &Reader<'_>, client: ClientId, id: KeyId) -> Result<ApiKey, RowError> {
+    let payload: stored::ApiKey = row.payload()?;
+    let scopes: Scopes = payload.scopes.iter().filter_map(|text| text.parse::<Scope>().ok()).collect();
+    Ok(ApiKey {
+        id,
+        client,
+        display_name: payload.display_name,
+        scopes,
+        operator: payload.operator,
+        digest: row.fixed("digest", &payload.digest)?,
+        created_at: moment(payload.created_at_ms),
+    })
+}

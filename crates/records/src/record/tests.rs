@@ -1,0 +1,150 @@
+use toolgate_domain::{
+    Scope,
+    ruling::{Act, Ruling},
+    sync_issue::SyncIssue,
+    sync_status::Health,
+    tool::Approval,
+    upstream::{Sealed, Transport},
+};
+
+use super::*;
+use crate::chain;
+
+const CLIENT: ClientId = ClientId::from_bytes([1; 16]);
+const UPSTREAM: UpstreamId = UpstreamId::from_bytes([2; 16]);
+
+fn at(ms: i64) -> Moment {
+    Moment::from_unix_ms(ms)
+}
+
+fn upstream(transport: Transport<Sealed>) -> Record {
+    Record::Upstream(Upstream {
+        id: UPSTREAM,
+        client: CLIENT,
+        slug: "files".parse().unwrap(),
+        display_name: "Files".into(),
+        transport,
+        binding_epoch: 3,
+        created_at: at(5),
+    })
+}
+
+fn ruling(act: Act) -> Record {
+    let ruling = Ruling {
+        sequence: 0,
+        at: at(8),
+        subject: "key:x".into(),
+        upstream: UPSTREAM,
+        tool_name: "t\0u".into(),
+        act,
+    };
+    Record::Ruling(CLIENT, chain::append(&ChainHead::EMPTY, ruling).0)
+}
+
+fn one_of_each() -> Vec<Record> {
+    let fingerprint = Fingerprint::from_bytes([7; 32]);
+    let issue = SyncIssue {
+        code: "DUPLICATE_KEY".into(),
+        tool_name: None,
+        position: 4,
+        path: "/inputSchema".into(),
+        message: "m".into(),
+        entries: 1,
+    };
+    let observed = Observed {
+        fingerprint,
+        first_seen_at: at(1),
+        changed_at: at(2),
+        removed_at: Some(at(3)),
+        conflicted: true,
+    };
+    let approval = Approval { fingerprint, binding_epoch: 9 };
+    vec![
+        Record::Client(CLIENT, "default".into(), at(1)),
+        upstream(Transport::Http {
+            url: "https://a.example/".into(),
+            headers: vec![("X-A".into(), Sealed(vec![1, 2]))],
+            allow_private: true,
+        }),
+        upstream(Transport::Stdio {
+            command: "/bin/x".into(),
+            args: vec!["-y".into(), String::new()],
+            env: vec![("A".into(), Sealed(vec![]))],
+        }),
+        Record::SlugClaim(CLIENT, "files".into(), UPSTREAM),
+        Record::NameClaim(
+            CLIENT,
+            "files__a".into(),
+            NameHolder { upstream: UPSTREAM, tool_name: "a".into() },
+        ),
+        Record::Listing(
+            CLIENT,
+            UPSTREAM,
+            LastListing { entries_read: 7, protocol_version: "2025-11-25".into(), issues: vec![issue] },
+        ),
+        Record::Observed(CLIENT, UPSTREAM, "a".into(), observed),
+        Record::Definition(CLIENT, UPSTREAM, "a".into(), fingerprint, "{\"n\": 1.0}".into()),
+        Record::Ruled(
+            CLIENT,
+            UPSTREAM,
+            "a".into(),
+            Ruled { approval: Some(approval), disabled: true, changed_at: Some(at(4)) },
+        ),
+        Record::Ruled(CLIENT, UPSTREAM, "a".into(), Ruled::default()),
+        ruling(Act::Approve { fingerprint, binding_epoch: 1 }),
+        ruling(Act::RevokeApproval),
+        ruling(Act::Disable),
+        ruling(Act::Enable),
+        Record::ChainHead(CLIENT, ChainHead { sequence: 4, hash: [5; 32] }),
+        Record::ApiKey(ApiKey {
+            id: KeyId::from_bytes([4; 16]),
+            client: CLIENT,
+            display_name: "ci".into(),
+            scopes: [Scope::Read, Scope::Admin].into_iter().collect(),
+            operator: true,
+            digest: [6; 32],
+            created_at: at(9),
+        }),
+        Record::Status(
+            CLIENT,
+            UPSTREAM,
+            SyncStatus {
+                health: Health::Incomplete,
+                last_complete_at: Some(at(1)),
+                last_attempt_at: None,
+                last_error: "e".into(),
+            },
+        ),
+        Record::ApiKeyOwner(KeyId::from_bytes([4; 16]), CLIENT),
+        Record::ClientName("default".into(), CLIENT),
+        Record::Bootstrap(KeyId::from_bytes([4; 16])),
+    ]
+}
+
+#[test]
+fn every_kind_of_row_reads_back_as_written() {
+    for record in one_of_each() {
+        let (key, value) = record.encode();
+        assert_eq!(Record::decode(&key, &value), Ok(record));
+    }
+}
+
+#[test]
+fn a_row_of_one_kind_cannot_be_read_as_another() {
+    let rows: Vec<_> = one_of_each().iter().map(Record::encode).collect();
+    for (key, _) in &rows {
+        for (other, value) in &rows {
+            assert!(key == other || Record::decode(key, value).is_err());
+        }
+    }
+}
+
+#[test]
+fn a_ruling_under_another_sequence_number_is_refused() {
+    let Record::Ruling(_, mut chained) = ruling(Act::Disable) else { unreachable!() };
+    chained.ruling.sequence = 2;
+    let payload = ledger::chained_row(&chained);
+    let key = Key::Ruling(CLIENT, 1).encode();
+    let error = Record::decode(&key, &codec::encode(&key, &payload)).unwrap_err();
+    assert!(error.to_string().contains("sequence"), "{error}");
+}

@@ -1,0 +1,215 @@
+//! The payloads: a private protobuf, written by hand. Field numbers are on disk: never change or reuse one.
+
+use prost::{Message, Oneof};
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Client {
+    #[prost(string, tag = "1")]
+    pub name: String,
+    #[prost(int64, tag = "2")]
+    pub created_at_ms: i64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Upstream {
+    #[prost(string, tag = "1")]
+    pub slug: String,
+    #[prost(string, tag = "2")]
+    pub display_name: String,
+    #[prost(oneof = "Transport", tags = "3, 4")]
+    pub transport: Option<Transport>,
+    #[prost(uint64, tag = "5")]
+    pub binding_epoch: u64,
+    #[prost(int64, tag = "6")]
+    pub created_at_ms: i64,
+}
+
+#[derive(Clone, PartialEq, Oneof)]
+pub(crate) enum Transport {
+    #[prost(message, tag = "3")]
+    Http(Http),
+    #[prost(message, tag = "4")]
+    Stdio(Stdio),
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Http {
+    #[prost(string, tag = "1")]
+    pub url: String,
+    #[prost(message, repeated, tag = "2")]
+    pub headers: Vec<NamedSecret>,
+    #[prost(bool, tag = "3")]
+    pub allow_private: bool,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Stdio {
+    #[prost(string, tag = "1")]
+    pub command: String,
+    #[prost(string, repeated, tag = "2")]
+    pub args: Vec<String>,
+    #[prost(message, repeated, tag = "3")]
+    pub env: Vec<NamedSecret>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct NamedSecret {
+    #[prost(string, tag = "1")]
+    pub name: String,
+    #[prost(bytes = "vec", tag = "2")]
+    pub sealed: Vec<u8>,
+}
+
+/// The holder of a slug (without a tool name) or of a served name.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Claim {
+    #[prost(bytes = "vec", tag = "1")]
+    pub upstream: Vec<u8>,
+    #[prost(string, tag = "2")]
+    pub tool_name: String,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Listing {
+    #[prost(uint32, tag = "1")]
+    pub entries_read: u32,
+    #[prost(string, tag = "2")]
+    pub protocol_version: String,
+    #[prost(message, repeated, tag = "3")]
+    pub issues: Vec<Issue>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Issue {
+    #[prost(string, tag = "1")]
+    pub code: String,
+    #[prost(string, optional, tag = "2")]
+    pub tool_name: Option<String>,
+    #[prost(uint32, tag = "3")]
+    pub position: u32,
+    #[prost(string, tag = "4")]
+    pub path: String,
+    #[prost(string, tag = "5")]
+    pub message: String,
+    #[prost(uint32, tag = "6")]
+    pub entries: u32,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Observed {
+    #[prost(bytes = "vec", tag = "1")]
+    pub fingerprint: Vec<u8>,
+    #[prost(int64, tag = "2")]
+    pub first_seen_at_ms: i64,
+    #[prost(int64, tag = "3")]
+    pub changed_at_ms: i64,
+    #[prost(int64, optional, tag = "4")]
+    pub removed_at_ms: Option<i64>,
+    #[prost(bool, tag = "5")]
+    pub conflicted: bool,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Definition {
+    #[prost(string, tag = "1")]
+    pub text: String,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Ruled {
+    #[prost(message, optional, tag = "1")]
+    pub approval: Option<Approval>,
+    #[prost(bool, tag = "2")]
+    pub disabled: bool,
+    #[prost(int64, optional, tag = "3")]
+    pub changed_at_ms: Option<i64>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Approval {
+    #[prost(bytes = "vec", tag = "1")]
+    pub fingerprint: Vec<u8>,
+    #[prost(uint64, tag = "2")]
+    pub binding_epoch: u64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Ruling {
+    #[prost(uint64, tag = "1")]
+    pub sequence: u64,
+    #[prost(int64, tag = "2")]
+    pub at_ms: i64,
+    #[prost(string, tag = "3")]
+    pub subject: String,
+    #[prost(bytes = "vec", tag = "4")]
+    pub upstream: Vec<u8>,
+    #[prost(string, tag = "5")]
+    pub tool_name: String,
+    #[prost(oneof = "Act", tags = "6, 7, 8, 9")]
+    pub act: Option<Act>,
+}
+
+#[derive(Clone, PartialEq, Oneof)]
+pub(crate) enum Act {
+    #[prost(message, tag = "6")]
+    Approve(Approval),
+    #[prost(message, tag = "7")]
+    RevokeApproval(Nothing),
+    #[prost(message, tag = "8")]
+    Disable(Nothing),
+    #[prost(message, tag = "9")]
+    Enable(Nothing),
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Nothing {}
+
+/// A row of the log: the ruling's own bytes, and the hash that ties it to all before it.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Chained {
+    #[prost(bytes = "vec", tag = "1")]
+    pub ruling: Vec<u8>,
+    #[prost(bytes = "vec", tag = "2")]
+    pub hash: Vec<u8>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct ChainHead {
+    #[prost(uint64, tag = "1")]
+    pub sequence: u64,
+    #[prost(bytes = "vec", tag = "2")]
+    pub hash: Vec<u8>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct ApiKey {
+    #[prost(string, tag = "1")]
+    pub display_name: String,
+    #[prost(string, repeated, tag = "2")]
+    pub scopes: Vec<String>,
+    #[prost(bool, tag = "3")]
+    pub operator: bool,
+    #[prost(bytes = "vec", tag = "4")]
+    pub digest: Vec<u8>,
+    #[prost(int64, tag = "5")]
+    pub created_at_ms: i64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Status {
+    #[prost(int32, tag = "1")]
+    pub health: i32,
+    #[prost(int64, optional, tag = "2")]
+    pub last_complete_at_ms: Option<i64>,
+    #[prost(int64, optional, tag = "3")]
+    pub last_attempt_at_ms: Option<i64>,
+    #[prost(string, tag = "4")]
+    pub last_error: String,
+}
+
+/// A reference to a client or to an API key.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Reference {
+    #[prost(bytes = "vec", tag = "1")]
+    pub id: Vec<u8>,
+}
