@@ -52,6 +52,17 @@ pub(crate) fn run_tests(command: &mut Command) -> Result<TestRun, TaskError> {
     Ok(TestRun { reported, succeeded: status.success() })
 }
 
+/// As [`run_tests`], but gives the output back instead of passing it on.
+pub(crate) fn capture_tests(command: &mut Command) -> Result<(TestRun, String), TaskError> {
+    print(command);
+    let output = command.output().map_err(|source| start_error(command, source))?;
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let mut reported = Counts::NONE;
+    stdout.lines().for_each(|line| reported += Counts::of_line(line));
+    let run = TestRun { reported, succeeded: output.status.success() };
+    Ok((run, format!("{stdout}{}", String::from_utf8_lossy(&output.stderr))))
+}
+
 fn print(command: &Command) {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let line: Vec<_> = words.map(|word| word.to_string_lossy()).collect();

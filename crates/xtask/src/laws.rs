@@ -3,7 +3,7 @@
 mod copy;
 mod patch;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, process::Command};
 
 use crate::{
     checkout::Checkout,
@@ -57,7 +57,7 @@ fn require_passing(checkout: &Checkout, copy: &Copy, patches: &[Patch]) -> Resul
     let packages: Vec<_> = packages.into_iter().collect();
     build(copy, &packages)?;
     let filters: Vec<_> = patches.iter().map(Patch::test_prefix).collect();
-    let run = test(checkout, copy, &packages, &filters)?;
+    let run = command::run_tests(&mut test(checkout, copy, &packages, &filters))?;
     if run.counts().failed == 0 {
         return Ok(());
     }
@@ -66,54 +66,53 @@ fn require_passing(checkout: &Checkout, copy: &Copy, patches: &[Patch]) -> Resul
 
 /// Answers the line to print of a law whose tests noticed; [`TaskError::Law`] when they did not.
 fn judge(checkout: &Checkout, copy: &Copy, patch: &Patch) -> Result<String, TaskError> {
-    let packages: Vec<_> = patch.packages().iter().map(String::as_str).collect();
     copy.apply(patch.file())?;
-    let built = build(copy, &packages);
-    let run = built.and_then(|()| test(checkout, copy, &packages, &[patch.test_prefix()]));
+    let run = run_patched(checkout, copy, patch);
     copy.revert(patch.file())?;
-    let run = run.map_err(|error| match error {
+    let (run, output) = run?;
+    let Counts { passed, failed } = run.reported;
+    if failed > 0 {
+        return Ok(format!("wiring removed, {failed} of {} tests failed as they must", passed + failed));
+    }
+    println!("{output}");
+    let prefix = patch.test_prefix();
+    Err(TaskError::Law(match passed {
+        0 => format!("no test that is named {prefix}… gave a result"),
+        passed => format!("wiring removed, and all tests that are named {prefix}… still pass ({passed})"),
+    }))
+}
+
+/// What fails here fails on purpose, so the output is kept back.
+fn run_patched(checkout: &Checkout, copy: &Copy, patch: &Patch) -> Result<(TestRun, String), TaskError> {
+    let packages: Vec<_> = patch.packages().iter().map(String::as_str).collect();
+    build(copy, &packages).map_err(|error| match error {
         TaskError::Failed { .. } => TaskError::Law("does not compile with its wiring removed".to_owned()),
         other => other,
     })?;
-    let Counts { passed, failed } = run.reported;
-    match (passed, failed) {
-        (0, 0) => {
-            Err(TaskError::Law(format!("no test that is named {}… gave a result", patch.test_prefix())))
-        }
-        (passed, 0) => Err(TaskError::Law(format!("wiring removed, and its {passed} tests still pass"))),
-        (passed, failed) => {
-            Ok(format!("wiring removed, {failed} of {} tests failed as they must", passed + failed))
-        }
-    }
+    command::capture_tests(&mut test(checkout, copy, &packages, &[patch.test_prefix()]))
 }
 
 /// Compiles alone, so that code that does not compile is told from a test that fails.
 fn build(copy: &Copy, packages: &[&str]) -> Result<(), TaskError> {
-    let mut binary =
-        rust::cargo(copy.tree(), &["build", "--quiet", "--locked", "--workspace", "--bin", "toolgate"]);
     if packages.contains(&"toolgate-tests") {
-        command::run(binary.env("CARGO_TARGET_DIR", copy.target()))?;
+        command::run(&mut cargo(copy, &["build", "--workspace", "--bin", "toolgate"]))?;
     }
-    let mut tests = rust::cargo(copy.tree(), &["test", "--quiet", "--locked", "--tests", "--no-run"]);
-    command::run(with_packages(&mut tests, packages).env("CARGO_TARGET_DIR", copy.target()))
+    command::run(cargo(copy, &["test", "--tests", "--no-run"]).args(of_packages(packages)))
 }
 
-fn test(
-    checkout: &Checkout,
-    copy: &Copy,
-    packages: &[&str],
-    filters: &[String],
-) -> Result<TestRun, TaskError> {
-    let mut command = rust::cargo(copy.tree(), &["test", "--quiet", "--locked", "--tests", "--no-fail-fast"]);
-    with_packages(&mut command, packages).arg("--").args(filters);
-    command.env("CARGO_TARGET_DIR", copy.target());
+fn test(checkout: &Checkout, copy: &Copy, packages: &[&str], filters: &[String]) -> Command {
+    let mut command = cargo(copy, &["test", "--tests", "--no-fail-fast"]);
+    command.args(of_packages(packages)).arg("--").args(filters);
     command.envs(rust::test_environment(checkout, copy.target().join("debug/toolgate")));
-    command::run_tests(&mut command)
+    command
 }
 
-fn with_packages<'a>(
-    command: &'a mut std::process::Command,
-    packages: &[&str],
-) -> &'a mut std::process::Command {
-    command.args(packages.iter().flat_map(|package| ["--package", package]))
+fn cargo(copy: &Copy, args: &[&str]) -> Command {
+    let mut command = rust::cargo(copy.tree(), args);
+    command.args(["--quiet", "--locked"]).env("CARGO_TARGET_DIR", copy.target());
+    command
+}
+
+fn of_packages<'a>(packages: &[&'a str]) -> Vec<&'a str> {
+    packages.iter().flat_map(|package| ["--package", *package]).collect()
 }

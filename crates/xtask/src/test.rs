@@ -2,6 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use Part::{Laws, Policy, Proto, Rust};
+use Work::{Check, Count, Prepare};
+
 use crate::{
     checkout::Checkout, codegen, counts::Counts, error::TaskError, laws, node, policy, prerequisites, proto,
     python, rust,
@@ -35,9 +38,6 @@ enum Work {
     /// Counts what it counted itself.
     Count(fn(&Checkout) -> Result<Counts, TaskError>),
 }
-
-use Part::{Laws, Policy, Proto, Rust};
-use Work::{Check, Count, Prepare};
 
 /// All steps, the quick ones first.
 pub(crate) const STEPS: &[Step] = &[
