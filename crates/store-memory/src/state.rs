@@ -33,7 +33,7 @@ impl State {
             history: VecDeque::new(),
             history_commits: options.history_commits,
             oldest: Revision::ZERO,
-            leases: Leases::new(options.clock),
+            leases: Leases::new(options.clock, 0),
             closed: false,
         }
     }

@@ -22,9 +22,10 @@ struct Holding {
 }
 
 impl Leases {
-    /// No lease is held.
-    pub fn new(clock: Clock) -> Self {
-        Self { clock, held: BTreeMap::new(), last_holding: 0 }
+    /// No lease is held. Holdings are numbered from after `last_holding`: an engine that outlives its leases gives a number
+    /// that it never gave before, so that a fence of before a restart opens nothing.
+    pub fn new(clock: Clock, last_holding: u64) -> Self {
+        Self { clock, held: BTreeMap::new(), last_holding }
     }
 
     /// See [`crate::Store::hold`].
@@ -34,7 +35,7 @@ impl Leases {
         if self.held.contains_key(name) {
             return None;
         }
-        self.last_holding += 1;
+        self.last_holding = self.last_holding.wrapping_add(1);
         let number = self.last_holding;
         self.held.insert(name.clone(), Holding { number, until: now.saturating_add(ttl) });
         let key = Bytes::copy_from_slice(name.0.as_bytes());

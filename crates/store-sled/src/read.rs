@@ -1,0 +1,79 @@
+use std::{collections::BTreeMap, num::NonZeroUsize};
+
+use bytes::Bytes;
+use sled::IVec;
+use toolgate_store::{KeyRange, Row, ScanPage, StoreError};
+
+use crate::{
+    cell::{self, Head, Source},
+    error::{damaged_key, of_sled},
+    layout,
+    shared::Shared,
+};
+
+/// The durable row at `key`.
+///
+/// The tree is read first and the veil after it: what the tree gave is either on disk by then, or still veiled.
+pub(crate) fn get(shared: &Shared, db: &sled::Db, key: &[u8]) -> Result<Option<Row>, StoreError> {
+    let at = layout::row(key);
+    let mut raw = db.raw(&at)?;
+    loop {
+        if let Some(former) = shared.veiled(key) {
+            return Ok(former);
+        }
+        let Some(cell) = raw else { return Ok(None) };
+        if let Some(row) = open(db, key, &cell)? {
+            return Ok(Some(row));
+        }
+        // A piece is missing. If the row has not been overwritten meanwhile, that is damage.
+        raw = db.raw(&at)?;
+        if raw.as_ref() == Some(&cell) {
+            return Err(damaged_key(key, "a piece of it is missing"));
+        }
+    }
+}
+
+fn open(db: &sled::Db, key: &[u8], cell: &IVec) -> Result<Option<Row>, StoreError> {
+    let version = Head::read(key, cell)?.place.revision;
+    let value = cell::content(db, key, cell)?;
+    Ok(value.map(|value| Row { key: Bytes::copy_from_slice(key), value, version }))
+}
+
+/// A page of durable rows.
+pub(crate) fn scan(
+    shared: &Shared,
+    db: &sled::Db,
+    range: &KeyRange,
+    limit: NonZeroUsize,
+) -> Result<ScanPage, StoreError> {
+    let revision = shared.revision();
+    let mut rows = BTreeMap::new();
+    let mut next = None;
+    for entry in db.range(tree_range(range)) {
+        let (at, cell) = entry.map_err(of_sled)?;
+        let key = layout::key_of_row(&at);
+        if rows.len() == limit.get() {
+            next = Some(Bytes::copy_from_slice(key));
+            break;
+        }
+        // A cell with a missing piece has been overwritten since the iterator read it.
+        if let Some(row) = open(db, key, &cell).transpose().or_else(|| get(shared, db, key).transpose()) {
+            let row = row?;
+            rows.insert(row.key.clone(), row);
+        }
+    }
+    shared.veil_rows(&mut rows, &range.start, next.as_ref().or(range.end.as_ref()));
+    if let Some(key) = rows.keys().nth(limit.get()).cloned() {
+        rows.split_off(&key);
+        next = Some(key);
+    }
+    Ok(ScanPage { rows: rows.into_values().collect(), revision, next })
+}
+
+/// The rows of `range` in the tree. An end before the start gives an empty range: sled panics on an inverted one.
+fn tree_range(range: &KeyRange) -> std::ops::Range<Vec<u8>> {
+    let start = layout::row(&range.start);
+    let end = range.end.as_ref().map_or_else(|| layout::ROWS_END.to_vec(), |end| layout::row(end));
+    let end = end.max(start.clone());
+    start..end
+}
