@@ -4,7 +4,8 @@ use toml::Value;
 
 use crate::parse::{Raw, kind_of};
 
-/// A program and the arguments it must be started with first: allowing an interpreter alone would allow everything.
+/// A program and the arguments it must be started with first: allowing an interpreter alone would allow
+/// everything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllowedCommand {
     /// Absolute path, without `.` and `..`.
@@ -20,8 +21,8 @@ impl AllowedCommand {
     }
 }
 
-/// In the file: an array of commands, each an array of words. In a variable or a flag: commands parted by `;` or line
-/// ends, words by blanks, with no way to quote.
+/// In the file: an array of commands, each an array of words. In a variable or a flag: commands parted by `;`
+/// or line ends, words by blanks, with no way to quote.
 pub(crate) fn parse_commands(raw: &Raw<'_>) -> Result<Vec<AllowedCommand>, String> {
     match raw {
         Raw::Text(text) => text
@@ -37,7 +38,8 @@ pub(crate) fn parse_commands(raw: &Raw<'_>) -> Result<Vec<AllowedCommand>, Strin
     }
 }
 
-const SHAPE: &str = "write an array of commands, each an array of words, for example [[\"/usr/bin/node\", \"/opt/server.js\"]]";
+const SHAPE: &str = "write an array of commands, each an array of words, \
+    for example [[\"/usr/bin/node\", \"/opt/server.js\"]]";
 
 fn words_of(command: &Value) -> Result<Vec<String>, String> {
     let words = command.as_array().ok_or_else(|| format!("holds {}: {SHAPE}", kind_of(command)))?;

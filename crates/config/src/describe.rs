@@ -6,8 +6,8 @@ use crate::fields::{FIELDS, Shown};
 use crate::settings::Settings;
 
 impl Settings {
-    /// Every setting as it stands, as a configuration file that would give the same settings but for its secrets, which
-    /// are hidden.
+    /// Every setting as it stands, as a configuration file that would give the same settings but for its
+    /// secrets, which are hidden.
     #[must_use]
     pub fn describe(&self) -> String {
         let mut page = String::new();

@@ -1,11 +1,12 @@
 //! Text to typed settings: the file, then the environment, then the flags, each over the one before.
 //!
-//! [`FIELDS`] is the whole list: one entry names a setting's key in the file, its variable and its flag, parses it and
-//! prints it. A name outside the list is an error that suggests the nearest one, and every error says which setting, where
-//! it came from and what to write instead. A bad configuration ends the process with [`BAD_CONFIGURATION`].
+//! [`FIELDS`] is the whole list: one entry names a setting's key in the file, its variable and its flag,
+//! parses it and prints it. A name outside the list is an error that suggests the nearest one, and every
+//! error says which setting, where it came from and what to write instead. A bad configuration ends the
+//! process with [`BAD_CONFIGURATION`].
 //!
-//! The crate reads the file and, in [`process_environment`] alone, the process's environment. It must never know what a
-//! setting is used for, and never prints a secret.
+//! The crate reads the file and, in [`process_environment`] alone, the process's environment. It must never
+//! know what a setting is used for, and never prints a secret.
 //!
 //! Start reading at [`Settings`], then [`FIELDS`], then [`Settings::load`].
 

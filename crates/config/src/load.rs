@@ -145,7 +145,8 @@ fn is_foreign(name: &str) -> bool {
 }
 
 /// Whether an orchestrator made the variable for a service whose name begins with `toolgate`: Kubernetes sets
-/// `<SERVICE>_SERVICE_HOST`, `<SERVICE>_SERVICE_PORT[_<NAME>]`, `<SERVICE>_PORT` and `<SERVICE>_PORT_<N>_TCP[_…]`.
+/// `<SERVICE>_SERVICE_HOST`, `<SERVICE>_SERVICE_PORT[_<NAME>]`, `<SERVICE>_PORT` and
+/// `<SERVICE>_PORT_<N>_TCP[_…]`.
 fn is_service_link(name: &str) -> bool {
     let numbered = |(_, rest): (&str, &str)| rest.starts_with(|first: char| first.is_ascii_digit());
     name.ends_with("_SERVICE_HOST")

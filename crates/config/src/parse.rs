@@ -1,4 +1,5 @@
-//! One value of one setting, from text or from TOML. Reasons read on after the setting's name and end in a remedy.
+//! One value of one setting, from text or from TOML. Reasons read on after the setting's name and end in a
+//! remedy.
 
 use std::fmt::Display;
 use std::net::SocketAddr;

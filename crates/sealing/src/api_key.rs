@@ -63,8 +63,8 @@ impl fmt::Debug for ApiKeyParts<'_> {
     }
 }
 
-/// Takes a key's text apart. `None` for any text that [`format_api_key`] does not make of an id and a secret from
-/// [`new_secret`]; an operator's own bootstrap key is such a text, and is looked up by its digest.
+/// Takes a key's text apart. `None` for any text that [`format_api_key`] does not make of an id and a secret
+/// from [`new_secret`]; an operator's own bootstrap key is such a text, and is looked up by its digest.
 #[must_use]
 pub fn parse_api_key(text: &str) -> Option<ApiKeyParts<'_>> {
     if text.len() != KEY_CHARS {
@@ -79,8 +79,9 @@ pub fn parse_api_key(text: &str) -> Option<ApiKeyParts<'_>> {
 }
 
 impl Sealer {
-    /// What is stored of a key's secret: HMAC-SHA256 under a key derived from the master key. No slow hash is needed
-    /// for 256 random bits; without the master key the digest tells nothing about a weaker secret either.
+    /// What is stored of a key's secret: HMAC-SHA256 under a key derived from the master key. No slow hash is
+    /// needed for 256 random bits; without the master key the digest tells nothing about a weaker secret
+    /// either.
     #[must_use]
     pub fn key_digest(&self, secret: &str) -> [u8; 32] {
         let mut hmac = self.api_keys.clone();

@@ -10,7 +10,8 @@ pub(crate) fn encode_into(bytes: &[u8], text: &mut String) {
     }
 }
 
-/// Fills `out` from exactly `2 * out.len()` digits of either case; false, with `out` half written, for any other text.
+/// Fills `out` from exactly `2 * out.len()` digits of either case; false, with `out` half written, for any
+/// other text.
 pub(crate) fn decode_into(text: &[u8], out: &mut [u8]) -> bool {
     if text.len() != out.len() * 2 {
         return false;

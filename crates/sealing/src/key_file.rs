@@ -68,13 +68,13 @@ pub enum KeyFileError {
 impl MasterKey {
     /// Reads the key from `path`, or makes it there.
     ///
-    /// The file holds one line: the key as 64 hexadecimal digits, and a line end that may be absent. It is read only if
-    /// nobody but its owner may touch it; a file that root owns may be readable by the group of another user who runs
-    /// this, because secrets mounted by an orchestrator look like that.
+    /// The file holds one line: the key as 64 hexadecimal digits, and a line end that may be absent. It is
+    /// read only if nobody but its owner may touch it; a file that root owns may be readable by the group of
+    /// another user who runs this, because secrets mounted by an orchestrator look like that.
     ///
-    /// An absent file is made (mode 0600, on disk together with its folder before this returns) only if `data_exists`
-    /// is false: what a lost key sealed is lost, and a new key must not hide it. Of several processes that start at
-    /// once, one makes the file and all get its key.
+    /// An absent file is made (mode 0600, on disk together with its folder before this returns) only if
+    /// `data_exists` is false: what a lost key sealed is lost, and a new key must not hide it. Of several
+    /// processes that start at once, one makes the file and all get its key.
     ///
     /// # Errors
     /// [`KeyFileError`] says what is wrong with the file and what to do.
@@ -122,8 +122,8 @@ fn parse(content: &[u8]) -> Option<MasterKey> {
     hex::decode_into(line, bytes.as_mut_slice()).then(|| MasterKey::from_bytes(&bytes))
 }
 
-/// Writes a new key beside `path` and links it there: whoever reads `path` sees a whole key or none, after a crash
-/// too, and a file that another process made meanwhile stays.
+/// Writes a new key beside `path` and links it there: whoever reads `path` sees a whole key or none, after a
+/// crash too, and a file that another process made meanwhile stays.
 fn create(path: &Path) -> Result<MasterKey, KeyFileError> {
     let folder = folder_of(path);
     create_folder(folder)?;

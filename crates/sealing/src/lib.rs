@@ -7,8 +7,8 @@
 //!   ([`Sealer::seal_token`]);
 //! - *key digests*: what is kept of an API key ([`Sealer::key_digest`]).
 //!
-//! The crate does no input or output but for the key file and the system's randomness. It must never know what a
-//! secret, a revision or a key means, and nothing in it prints, logs or formats a key or a secret.
+//! The crate does no input or output but for the key file and the system's randomness. It must never know
+//! what a secret, a revision or a key means, and nothing in it prints, logs or formats a key or a secret.
 //!
 //! Start reading at [`MasterKey`], then [`Sealer`].
 

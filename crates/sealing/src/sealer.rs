@@ -8,8 +8,8 @@ use sha2::Sha256;
 
 use crate::master_key::{MasterKey, Purpose};
 
-/// Seals and opens under one master key. Cheap to share by reference; every method is synchronous and pure but for the
-/// randomness that [`Sealer::seal_secret`] draws.
+/// Seals and opens under one master key. Cheap to share by reference; every method is synchronous and pure
+/// but for the randomness that [`Sealer::seal_secret`] draws.
 pub struct Sealer {
     pub(crate) data_keys: Aes256GcmSiv,
     pub(crate) tokens: Aes256GcmSiv,

@@ -9,8 +9,8 @@
 //! | 48 | the data key (32 random bytes, one for each sealing), sealed under the key derived from the master key |
 //! | n + 16 | the secret, sealed under the data key with a nonce of zeros (a data key seals once) |
 //!
-//! Both layers are AES-256-GCM-SIV (RFC 8452); the associated data of both is the version and the context. A new
-//! master key means sealing the data keys again, not the secrets.
+//! Both layers are AES-256-GCM-SIV (RFC 8452); the associated data of both is the version and the context. A
+//! new master key means sealing the data keys again, not the secrets.
 
 use aes_gcm_siv::aead::{Aead, Payload};
 use aes_gcm_siv::{Aes256GcmSiv, KeyInit, Nonce};
@@ -24,8 +24,8 @@ const NONCE_BYTES: usize = 12;
 const TAG_BYTES: usize = 16;
 const WRAPPED_KEY_BYTES: usize = KEY_BYTES + TAG_BYTES;
 
-/// Where a secret belongs. A sealed secret opens only under the very context it was sealed in, so that a blob copied
-/// to another row, client or field is of no use there.
+/// Where a secret belongs. A sealed secret opens only under the very context it was sealed in, so that a blob
+/// copied to another row, client or field is of no use there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SecretContext<'a> {
     /// The client's id.
@@ -57,7 +57,8 @@ pub enum SecretError {
 }
 
 impl Sealer {
-    /// Seals `plain` for storage in `context`. Two sealings of the same secret differ in every byte but the first.
+    /// Seals `plain` for storage in `context`. Two sealings of the same secret differ in every byte but the
+    /// first.
     ///
     /// # Panics
     /// When the operating system gives no randomness, which a running system always does.
@@ -127,8 +128,8 @@ mod tests {
         Sealer::new(&MasterKey::from_bytes(&[byte; KEY_BYTES]))
     }
 
-    /// Made by this crate and checked with another implementation of RFC 5869 and RFC 8452. A change of the format
-    /// must take a new version and go on opening this.
+    /// Made by this crate and checked with another implementation of RFC 5869 and RFC 8452. A change of the
+    /// format must take a new version and go on opening this.
     #[test]
     fn a_secret_sealed_by_the_first_version_still_opens() {
         let master: [u8; KEY_BYTES] = std::array::from_fn(|index| u8::try_from(index).unwrap());

@@ -1,10 +1,10 @@
 //! Tokens that callers carry and cannot read: revisions, page cursors, entity tags.
 //!
 //! The text of a token is base64 (URL-safe alphabet, no padding, RFC 4648 section 5) of a version byte and
-//! AES-256-GCM-SIV of the content. The associated data is the version, the client's id and the kind's label. The same
-//! content gives the same text (law 13), which is why the nonce is fixed for a client: AES-GCM-SIV stays safe when a
-//! nonce repeats (RFC 8452, section 9) and shows then only that two contents are equal, which is wanted here. The
-//! length of the content shows as well, so a number is sealed at a fixed width.
+//! AES-256-GCM-SIV of the content. The associated data is the version, the client's id and the kind's label.
+//! The same content gives the same text (law 13), which is why the nonce is fixed for a client: AES-GCM-SIV
+//! stays safe when a nonce repeats (RFC 8452, section 9) and shows then only that two contents are equal,
+//! which is wanted here. The length of the content shows as well, so a number is sealed at a fixed width.
 
 use aes_gcm_siv::Nonce;
 use aes_gcm_siv::aead::{Aead, Payload};
@@ -38,8 +38,8 @@ impl TokenKind {
     }
 }
 
-/// The text is not a token of this kind for this client. It is one error for every cause, so that it tells nothing
-/// about another client's tokens (law 10).
+/// The text is not a token of this kind for this client. It is one error for every cause, so that it tells
+/// nothing about another client's tokens (law 10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("token: not one that was given out here: start again without it")]
 pub struct TokenError;
@@ -54,8 +54,8 @@ impl Sealer {
         URL_SAFE_NO_PAD.encode([&[VERSION], sealed.as_slice()].concat())
     }
 
-    /// Gives back the content of a token of this kind sealed for this client. The cost grows with the text; the
-    /// transports bound that.
+    /// Gives back the content of a token of this kind sealed for this client. The cost grows with the text;
+    /// the transports bound that.
     ///
     /// # Errors
     /// [`TokenError`], whatever is wrong.
@@ -72,7 +72,8 @@ fn associated_data(kind: TokenKind, client: &[u8; 16]) -> Vec<u8> {
     [&[VERSION], client.as_slice(), kind.label()].concat()
 }
 
-/// The tail of the client's id, the random end of a UUID: it spreads the tokens of all clients over many nonces.
+/// The tail of the client's id, the random end of a UUID: it spreads the tokens of all clients over many
+/// nonces.
 fn nonce(client: &[u8; 16]) -> Nonce {
     let (_, tail) = client.split_last_chunk::<NONCE_BYTES>().expect("an id is longer than a nonce");
     Nonce::from(*tail)
@@ -96,8 +97,8 @@ mod tests {
         prop::sample::select(KINDS.as_slice())
     }
 
-    /// Checked with another implementation of RFC 5869 and RFC 8452. A change here invalidates the tokens that
-    /// callers hold.
+    /// Checked with another implementation of RFC 5869 and RFC 8452. A change here invalidates the tokens
+    /// that callers hold.
     #[test]
     fn the_format_of_tokens_stands_still() {
         let golden = [
