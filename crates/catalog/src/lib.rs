@@ -1,1 +1,23 @@
-//! Use cases of the catalogue: sync, read model, list, get, watch.
+//! Use cases of the catalogue: reading it, following it, and bringing it up to date by listing upstreams.
+//!
+//! Reads are answered from one immutable [`Snapshot`] of a client, held in memory and advanced by the store's watch; they
+//! take no lock and touch no disk. Syncs write to the store alone, and the snapshot follows.
+//!
+//! This crate must never know a transport, an engine, a wire format or what a caller may do: whoever calls has decided
+//! that already.
+//!
+//! Start reading at [`Catalog`], then [`snapshot`] and [`sync`].
+
+mod catalog;
+mod fault;
+pub mod get_tool;
+pub mod list_tools;
+mod read_model;
+pub mod snapshot;
+pub mod sync;
+pub mod upstreams;
+pub mod watch_tools;
+
+pub use catalog::Catalog;
+pub use fault::{from_commit_error, from_row_error, from_store_error, from_watch_error};
+pub use snapshot::{Snapshot, ToolEntry, ToolKey, UpstreamEntry, View};

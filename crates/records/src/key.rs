@@ -156,6 +156,13 @@ impl Key {
         kinds(client, 0, kind::LAST_OF_CATALOGUE)
     }
 
+    /// The tools observed of one upstream, by name.
+    pub fn observed_of(client: ClientId, upstream: UpstreamId) -> KeyRange {
+        let mut prefix = Vec::new();
+        of_upstream(&mut prefix, &client, kind::OBSERVED, &upstream);
+        KeyRange::prefix(prefix)
+    }
+
     /// The log of rulings of one tenant, in order.
     pub fn rulings_of(client: ClientId) -> KeyRange {
         kinds(client, kind::RULING, kind::RULING)

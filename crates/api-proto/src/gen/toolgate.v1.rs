@@ -1583,7 +1583,7 @@ pub mod tool_governance_client {
         /// Lists an upstream now.
         ///
         /// Takes `mcp:write`. A server that cannot be listed is not an error of this call: the answer shows it in `health` and
-        /// `last_error`. A sync that is already under way is joined, not doubled.
+        /// `last_error`. Calls made while a sync is under way share the one that follows it, which sees what they saw.
         pub async fn sync_upstream(
             &mut self,
             request: impl tonic::IntoRequest<super::SyncUpstreamRequest>,
@@ -1705,7 +1705,7 @@ pub mod tool_governance_server {
         /// Lists an upstream now.
         ///
         /// Takes `mcp:write`. A server that cannot be listed is not an error of this call: the answer shows it in `health` and
-        /// `last_error`. A sync that is already under way is joined, not doubled.
+        /// `last_error`. Calls made while a sync is under way share the one that follows it, which sees what they saw.
         async fn sync_upstream(
             &self,
             request: tonic::Request<super::SyncUpstreamRequest>,

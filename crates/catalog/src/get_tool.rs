@@ -1,0 +1,31 @@
+//! Use case: one tool.
+
+use std::sync::Arc;
+
+use toolgate_domain::{ClientId, Fault, ToolId};
+use toolgate_store::Revision;
+
+use crate::{Catalog, Snapshot, ToolEntry, View};
+
+/// Which tool.
+#[derive(Debug, Clone)]
+pub struct GetTool {
+    /// The tenant.
+    pub client: ClientId,
+    /// The tool.
+    pub id: ToolId,
+    /// Which definition, and whether it is there at all.
+    pub view: View,
+    /// What the answer must have reached.
+    pub min_revision: Option<Revision>,
+}
+
+/// Reads.
+///
+/// # Errors
+/// [`Fault::ToolNotFound`] when the client has no such tool or the view does not hold it; those of [`Catalog::snapshot`].
+pub async fn get_tool(catalog: &Catalog, ask: &GetTool) -> Result<(Arc<ToolEntry>, Arc<Snapshot>), Fault> {
+    let snapshot = catalog.snapshot(ask.client, ask.min_revision).await?;
+    let entry = snapshot.tool(ask.id).filter(|entry| ask.view.holds(&entry.tool)).cloned();
+    Ok((entry.ok_or(Fault::ToolNotFound)?, snapshot))
+}

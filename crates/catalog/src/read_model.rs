@@ -1,0 +1,203 @@
+//! One client's catalogue in memory: loaded on first use, then advanced by the store's watch.
+
+use std::{sync::Arc, time::Duration};
+
+use arc_swap::ArcSwap;
+use futures::StreamExt;
+use tokio::sync::watch;
+use toolgate_definition::Definition;
+use toolgate_domain::{ClientId, Fault, limits};
+use toolgate_records::{Key, Record};
+use toolgate_store::{Change, CommitEvents, Revision, SharedStore, Watch, scan_all};
+
+use crate::{
+    fault::{from_row_error, from_store_error, from_watch_error},
+    snapshot::{Loaded, Snapshot, ToolKey, Update},
+};
+
+/// First pause before a broken watch is opened again; doubled up to [`LONGEST_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// The present snapshot of a client, and word of each new one.
+#[derive(Debug)]
+pub(crate) struct ReadModel {
+    current: ArcSwap<Snapshot>,
+    moved: watch::Sender<Revision>,
+}
+
+impl ReadModel {
+    /// Loads `client` and keeps it up to date for as long as anybody holds the model.
+    pub(crate) async fn load(store: SharedStore, client: ClientId) -> Result<Arc<Self>, Fault> {
+        let (snapshot, watch) = load(&store, client).await?;
+        let model = Arc::new(Self {
+            moved: watch::Sender::new(snapshot.revision()),
+            current: ArcSwap::from_pointee(snapshot),
+        });
+        tokio::spawn(follow(Arc::downgrade(&model), store, client, watch));
+        Ok(model)
+    }
+
+    /// The present snapshot.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        self.current.load_full()
+    }
+
+    /// Tells when the snapshot moves.
+    pub(crate) fn moves(&self) -> watch::Receiver<Revision> {
+        self.moved.subscribe()
+    }
+
+    /// A snapshot that has reached `revision`, waiting [`limits::MIN_REVISION_WAIT_MS`] for it at most.
+    pub(crate) async fn reached(&self, revision: Revision) -> Result<Arc<Snapshot>, Fault> {
+        let mut moves = self.moves();
+        let wait = moves.wait_for(|at| *at >= revision);
+        match tokio::time::timeout(Duration::from_millis(limits::MIN_REVISION_WAIT_MS), wait).await {
+            Ok(Ok(_)) => Ok(self.snapshot()),
+            Ok(Err(_)) | Err(_) => Err(Fault::RevisionNotReached),
+        }
+    }
+
+    fn publish(&self, snapshot: Snapshot) {
+        let revision = snapshot.revision();
+        self.current.store(Arc::new(snapshot));
+        self.moved.send_replace(revision);
+    }
+}
+
+/// Advances the model until nobody holds it any more.
+async fn follow(model: std::sync::Weak<ReadModel>, store: SharedStore, client: ClientId, mut watch: Watch) {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let fault = match advance(&model, &store, &mut watch).await {
+            Ok(()) => return,
+            Err(fault) => fault,
+        };
+        tracing::warn!(client.id = %client, fault = ?fault, "catalogue watch ended, loading again");
+        loop {
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+            let Some(model) = model.upgrade() else { return };
+            match load(&store, client).await {
+                Ok((snapshot, fresh)) => {
+                    model.publish(snapshot);
+                    (watch, pause) = (fresh, FIRST_PAUSE);
+                    break;
+                }
+                Err(fault) => {
+                    tracing::warn!(client.id = %client, fault = ?fault, "catalogue cannot be loaded")
+                }
+            }
+        }
+    }
+}
+
+/// Applies commits as they come. `Ok` when the model is gone.
+async fn advance(
+    model: &std::sync::Weak<ReadModel>,
+    store: &SharedStore,
+    watch: &mut Watch,
+) -> Result<(), Fault> {
+    while let Some(events) = watch.next().await {
+        let events = events.map_err(|error| from_watch_error(&error))?;
+        let Some(model) = model.upgrade() else { return Ok(()) };
+        let next = apply(store, &model.snapshot(), events).await?;
+        model.publish(next);
+    }
+    Err(Fault::Draining)
+}
+
+/// A scan, then the watch from its start until everything that the scan may have seen too early is in.
+async fn load(store: &SharedStore, client: ClientId) -> Result<(Snapshot, Watch), Fault> {
+    let range = Key::catalogue_of(client);
+    let (rows, began) = scan_all(store.as_ref(), &range).await.map_err(|error| from_store_error(&error))?;
+    let newest = rows.iter().map(|row| row.version).max().unwrap_or_default();
+    let mut loaded = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let record = Record::decode(&row.key, &row.value).map_err(|error| from_row_error(&error))?;
+        loaded.push(Loaded { record, version: row.version });
+    }
+    if !loaded.iter().any(|row| matches!(row.record, Record::Client(..))) {
+        return Err(Fault::ClientNotFound);
+    }
+    drop(rows);
+    let empty = Snapshot::empty(client);
+    let update = with_definitions(store, &empty, loaded).await?;
+    let mut snapshot = empty.advanced(update, newest);
+    let mut watch = store.watch(range, began).await.map_err(|error| from_watch_error(&error))?;
+    let mut at = began;
+    while at < newest {
+        let events = watch.next().await.ok_or(Fault::Draining)?.map_err(|error| from_watch_error(&error))?;
+        at = events.revision;
+        snapshot = apply(store, &snapshot, events).await?;
+    }
+    Ok((snapshot, watch))
+}
+
+async fn apply(store: &SharedStore, snapshot: &Snapshot, events: CommitEvents) -> Result<Snapshot, Fault> {
+    let CommitEvents { revision, changes } = events;
+    let mut rows = Vec::with_capacity(changes.len());
+    for Change { key, value } in changes {
+        // Nothing in a catalogue's range is deleted by this version; what a later one deletes, it tombstones first.
+        let Some(value) = value else { continue };
+        let record = Record::decode(&key, &value).map_err(|error| from_row_error(&error))?;
+        rows.push(Loaded { record, version: revision });
+    }
+    let update = with_definitions(store, snapshot, rows).await?;
+    Ok(snapshot.advanced(update, revision))
+}
+
+/// Finds the text of each observed definition: in the same rows, in the snapshot, or in the store.
+async fn with_definitions(
+    store: &SharedStore,
+    snapshot: &Snapshot,
+    rows: Vec<Loaded>,
+) -> Result<Update, Fault> {
+    let mut wanted: std::collections::BTreeMap<ToolKey, Option<Arc<Definition>>> =
+        std::collections::BTreeMap::new();
+    let mut fingerprints = std::collections::BTreeMap::new();
+    for Loaded { record, .. } in &rows {
+        if let Record::Observed(_, upstream, name, observed) = record {
+            let key = ToolKey { upstream: *upstream, name: Arc::from(name.as_str()) };
+            wanted.insert(key.clone(), snapshot.held(&key, observed.fingerprint).cloned());
+            fingerprints.insert(key, observed.fingerprint);
+        }
+    }
+    for Loaded { record, .. } in &rows {
+        if let Record::Definition(_, upstream, name, fingerprint, text) = record {
+            let key = ToolKey { upstream: *upstream, name: Arc::from(name.as_str()) };
+            if fingerprints.get(&key) == Some(fingerprint) && wanted.get(&key).is_some_and(Option::is_none) {
+                wanted.insert(key, Some(parse(text)?));
+            }
+        }
+    }
+    let mut update = Update { rows, definitions: Vec::with_capacity(wanted.len()) };
+    for (key, found) in wanted {
+        let definition = match found {
+            Some(definition) => definition,
+            None => read(store, snapshot.client(), &key, fingerprints[&key]).await?,
+        };
+        update.definitions.push((key, definition));
+    }
+    Ok(update)
+}
+
+async fn read(
+    store: &SharedStore,
+    client: ClientId,
+    tool: &ToolKey,
+    fingerprint: toolgate_definition::Fingerprint,
+) -> Result<Arc<Definition>, Fault> {
+    let key = Key::Definition(client, tool.upstream, tool.name.to_string(), fingerprint).encode();
+    let row = store.get(&key).await.map_err(|error| from_store_error(&error))?;
+    let row = row.ok_or_else(|| Fault::Internal { cause: format!("no text for {tool:?} {fingerprint}") })?;
+    match Record::decode(&row.key, &row.value).map_err(|error| from_row_error(&error))? {
+        Record::Definition(.., text) => parse(&text),
+        other => Err(Fault::Internal { cause: format!("{:?} where a text belongs", other.key()) }),
+    }
+}
+
+fn parse(text: &str) -> Result<Arc<Definition>, Fault> {
+    let definition = Definition::parse(text).map_err(|error| Fault::Internal { cause: error.to_string() })?;
+    Ok(Arc::new(definition))
+}

@@ -1,0 +1,170 @@
+//! A client's catalogue at one revision: immutable, shared, and cheap to derive the next one from.
+
+use std::sync::Arc;
+
+use imbl::{OrdMap, OrdSet};
+use toolgate_domain::{
+    ClientId, Tool, ToolId, ToolState, Upstream, UpstreamId,
+    sync_status::LastListing,
+    tool::{NameClaim, Observed, Ruled},
+};
+use toolgate_records::NameHolder;
+use toolgate_store::Revision;
+
+mod apply;
+mod page;
+
+pub(crate) use apply::{Loaded, Update};
+pub use page::{Filter, PageSize, ToolPage};
+
+/// Where a tool stands in the one order of tools: its upstream's creation, then its name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ToolKey {
+    /// Ids of upstreams sort by creation.
+    pub upstream: UpstreamId,
+    /// The upstream's own name of the tool.
+    pub name: Arc<str>,
+}
+
+/// Which tools a reader sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum View {
+    /// Every tool, as its upstream lists it.
+    Raw,
+    /// Only what is served, as an agent reads it.
+    Served,
+}
+
+impl View {
+    /// Whether the view holds the tool.
+    pub fn holds(self, tool: &Tool) -> bool {
+        match self {
+            Self::Raw => true,
+            Self::Served => tool.state() == ToolState::Served,
+        }
+    }
+}
+
+/// A tool and when it last changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolEntry {
+    /// The tool.
+    pub tool: Tool,
+    /// The last commit that touched anything the tool is made of.
+    pub changed: Revision,
+}
+
+/// An upstream and its last listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpstreamEntry {
+    /// As declared.
+    pub upstream: Upstream,
+    /// What its last listing had in it; `None` before the first.
+    pub listing: Option<LastListing>,
+}
+
+/// A client's catalogue at one revision.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    client: ClientId,
+    revision: Revision,
+    upstreams: OrdMap<UpstreamId, Arc<UpstreamEntry>>,
+    slugs: OrdMap<String, UpstreamId>,
+    tools: OrdMap<ToolKey, Arc<ToolEntry>>,
+    /// The rows that `tools` is made of, so that one changed row changes one tool.
+    parts: OrdMap<ToolKey, Parts>,
+    claims: OrdMap<String, (NameHolder, Revision)>,
+    upstream_versions: OrdMap<UpstreamId, Revision>,
+    ids: OrdMap<ToolId, ToolKey>,
+    /// Every tool by its namespaced name; several where the name is not usable.
+    names: OrdSet<(String, ToolKey)>,
+    /// Every tool by its last change: what a resumed watch asks for.
+    changes: OrdSet<(Revision, ToolKey)>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Parts {
+    observed: Option<(Observed, Revision)>,
+    ruled: Option<(Ruled, Revision)>,
+}
+
+impl Snapshot {
+    /// Of a client without anything.
+    pub(crate) fn empty(client: ClientId) -> Self {
+        Self {
+            client,
+            revision: Revision::ZERO,
+            upstreams: OrdMap::new(),
+            slugs: OrdMap::new(),
+            tools: OrdMap::new(),
+            parts: OrdMap::new(),
+            claims: OrdMap::new(),
+            upstream_versions: OrdMap::new(),
+            ids: OrdMap::new(),
+            names: OrdSet::new(),
+            changes: OrdSet::new(),
+        }
+    }
+
+    /// Whose it is.
+    pub fn client(&self) -> ClientId {
+        self.client
+    }
+
+    /// The last commit that touched this client's catalogue.
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// A tool by its id.
+    pub fn tool(&self, id: ToolId) -> Option<&Arc<ToolEntry>> {
+        self.ids.get(&id).and_then(|key| self.tools.get(key))
+    }
+
+    /// An upstream by its id.
+    pub fn upstream(&self, id: UpstreamId) -> Option<&Arc<UpstreamEntry>> {
+        self.upstreams.get(&id)
+    }
+
+    /// An upstream by its slug, `-` and `_` counting as the same.
+    pub fn upstream_by_slug(&self, slug: &str) -> Option<&Arc<UpstreamEntry>> {
+        self.slugs.get(&slug.replace('-', "_")).and_then(|id| self.upstreams.get(id))
+    }
+
+    /// Upstreams in order of creation.
+    pub fn upstreams(&self) -> impl Iterator<Item = &Arc<UpstreamEntry>> {
+        self.upstreams.values()
+    }
+
+    /// How many upstreams there are.
+    pub fn upstream_count(&self) -> usize {
+        self.upstreams.len()
+    }
+
+    /// How many tools there are, in every state.
+    pub fn tool_count(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// Tools that changed after `revision`, in catalogue order.
+    pub fn changed_since(&self, revision: Revision) -> Vec<Arc<ToolEntry>> {
+        let start = (Revision(revision.0.saturating_add(1)), first_key());
+        let mut keys: Vec<&ToolKey> = self.changes.range(start..).map(|(_, key)| key).collect();
+        keys.sort_unstable();
+        keys.into_iter().filter_map(|key| self.tools.get(key)).cloned().collect()
+    }
+
+    fn claim_of(&self, key: &ToolKey, namespaced_name: &str) -> (NameClaim, Revision) {
+        match self.claims.get(namespaced_name) {
+            Some((holder, at)) if holder.upstream != key.upstream || *holder.tool_name != *key.name => {
+                (NameClaim::TakenByAnother, *at)
+            }
+            Some((_, at)) => (NameClaim::Held, *at),
+            None => (NameClaim::Held, Revision::ZERO),
+        }
+    }
+}
+
+fn first_key() -> ToolKey {
+    ToolKey { upstream: UpstreamId::from_bytes([0; 16]), name: Arc::from("") }
+}

@@ -1,0 +1,146 @@
+//! The next snapshot from this one and what a commit wrote: O(changed), never a rebuild.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use toolgate_definition::{Definition, Fingerprint, names::namespaced_name};
+use toolgate_domain::{Tool, ToolId, Upstream, UpstreamId};
+use toolgate_records::Record;
+use toolgate_store::Revision;
+
+use super::{Parts, Snapshot, ToolEntry, ToolKey, UpstreamEntry};
+
+/// A row with the revision that wrote it.
+pub(crate) struct Loaded {
+    pub(crate) record: Record,
+    pub(crate) version: Revision,
+}
+
+/// What to bring a snapshot up to, with every definition that it takes.
+#[derive(Default)]
+pub(crate) struct Update {
+    /// In the order of their keys or of their commit.
+    pub(crate) rows: Vec<Loaded>,
+    /// Parsed definitions of the observed rows in `rows` that the snapshot does not have yet.
+    pub(crate) definitions: Vec<(ToolKey, Arc<Definition>)>,
+}
+
+impl Snapshot {
+    /// The definition that is held for `key`, if it has this fingerprint.
+    pub(crate) fn held(&self, key: &ToolKey, fingerprint: Fingerprint) -> Option<&Arc<Definition>> {
+        let definition = &self.tools.get(key)?.tool.definition;
+        (definition.fingerprint() == fingerprint).then_some(definition)
+    }
+
+    /// The snapshot after `update`, which is everything up to `revision`.
+    pub(crate) fn advanced(&self, update: Update, revision: Revision) -> Self {
+        let mut next = self.clone();
+        let mut touched = BTreeSet::new();
+        for Loaded { record, version } in update.rows {
+            next.take(record, version, &mut touched);
+        }
+        let mut definitions: std::collections::BTreeMap<_, _> = update.definitions.into_iter().collect();
+        for key in touched {
+            let definition = definitions.remove(&key);
+            next.rebuild(&key, definition);
+        }
+        next.revision = next.revision.max(revision);
+        next
+    }
+
+    fn take(&mut self, record: Record, version: Revision, touched: &mut BTreeSet<ToolKey>) {
+        let key = |upstream, name: &str| ToolKey { upstream, name: Arc::from(name) };
+        match record {
+            Record::Upstream(upstream) => self.take_upstream(upstream, version, touched),
+            Record::SlugClaim(_, slug, upstream) => {
+                self.slugs.insert(slug, upstream);
+            }
+            Record::NameClaim(_, name, holder) => {
+                self.touch_named(&name, touched);
+                touched.insert(key(holder.upstream, &holder.tool_name));
+                self.claims.insert(name, (holder, version));
+            }
+            Record::Listing(_, upstream, listing) => {
+                if let Some(entry) = self.upstreams.get_mut(&upstream) {
+                    Arc::make_mut(entry).listing = Some(listing);
+                }
+            }
+            Record::Observed(_, upstream, name, observed) => {
+                let key = key(upstream, &name);
+                self.parts.entry(key.clone()).or_default().observed = Some((observed, version));
+                touched.insert(key);
+            }
+            Record::Ruled(_, upstream, name, ruled) => {
+                let key = key(upstream, &name);
+                self.parts.entry(key.clone()).or_default().ruled = Some((ruled, version));
+                touched.insert(key);
+            }
+            // Texts come through `Update::definitions`; the others lie outside the catalogue or change no tool.
+            Record::Definition(..)
+            | Record::Client(..)
+            | Record::Ruling(..)
+            | Record::ChainHead(..)
+            | Record::ApiKey(..)
+            | Record::Status(..)
+            | Record::ApiKeyOwner(..)
+            | Record::ClientName(..)
+            | Record::Bootstrap(..) => {}
+        }
+    }
+
+    fn take_upstream(&mut self, upstream: Upstream, version: Revision, touched: &mut BTreeSet<ToolKey>) {
+        let id = upstream.id;
+        let listing = self.upstreams.get(&id).and_then(|entry| entry.listing.clone());
+        self.upstreams.insert(id, Arc::new(UpstreamEntry { upstream, listing }));
+        self.upstream_versions.insert(id, version);
+        let first = ToolKey { upstream: id, name: Arc::from("") };
+        let all = self.parts.range(first..).map(|(key, _)| key).take_while(|key| key.upstream == id);
+        touched.extend(all.cloned());
+    }
+
+    fn touch_named(&self, name: &str, touched: &mut BTreeSet<ToolKey>) {
+        let first = (name.to_owned(), super::first_key());
+        touched.extend(self.names.range(first..).take_while(|(n, _)| n == name).map(|(_, key)| key.clone()));
+    }
+
+    /// Makes the tool anew from its parts. Without an observed row, its text or its upstream there is no tool yet: the
+    /// part that is missing touches it again when it comes.
+    fn rebuild(&mut self, key: &ToolKey, definition: Option<Arc<Definition>>) {
+        let Some(tool) = self.assemble(key, definition) else { return };
+        if let Some(old) = self.tools.get(key) {
+            self.changes.remove(&(old.changed, key.clone()));
+        }
+        self.ids.insert(tool.tool.id, key.clone());
+        self.names.insert((tool.tool.namespaced_name(), key.clone()));
+        self.changes.insert((tool.changed, key.clone()));
+        self.tools.insert(key.clone(), Arc::new(tool));
+    }
+
+    fn assemble(&self, key: &ToolKey, definition: Option<Arc<Definition>>) -> Option<ToolEntry> {
+        let Parts { observed, ruled } = self.parts.get(key)?;
+        let (observed, observed_at) = observed.clone()?;
+        let (ruled, ruled_at) = ruled.clone().unwrap_or_default();
+        let upstream = &self.upstreams.get(&key.upstream)?.upstream;
+        let definition = match definition {
+            Some(definition) => definition,
+            None => Arc::clone(self.held(key, observed.fingerprint)?),
+        };
+        let (claim, claimed_at) = self.claim_of(key, &namespaced_name(&upstream.slug, &key.name));
+        let declared_at = self.version_of(key.upstream);
+        let tool = Tool {
+            id: ToolId::of(key.upstream, &key.name),
+            client: self.client,
+            upstream: key.upstream,
+            slug: upstream.slug.clone(),
+            binding_epoch: upstream.binding_epoch,
+            definition,
+            observed,
+            ruled,
+            claim,
+        };
+        Some(ToolEntry { tool, changed: observed_at.max(ruled_at).max(claimed_at).max(declared_at) })
+    }
+
+    fn version_of(&self, upstream: UpstreamId) -> Revision {
+        self.upstream_versions.get(&upstream).copied().unwrap_or_default()
+    }
+}

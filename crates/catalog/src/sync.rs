@@ -1,0 +1,18 @@
+//! Bringing the catalogue up to date with what an upstream lists.
+//!
+//! A sync reads a listing ([`toolgate_upstream`]), judges each entry alone ([`reading`]), compares with what was observed
+//! before ([`plan`]), and writes the difference in commits that are each consistent alone and harmless when done again:
+//! texts with their tools first, then removals, then the upstream's own listing row ([`run`]). One upstream is synced by
+//! one task at a time ([`Syncs`]), and no upstream ever waits for another.
+
+mod endpoint;
+mod limits;
+mod plan;
+mod reading;
+mod run;
+mod supervisor;
+mod write;
+
+pub use limits::SyncLimits;
+pub use run::{Report, Summary};
+pub use supervisor::Syncs;

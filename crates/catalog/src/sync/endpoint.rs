@@ -1,0 +1,28 @@
+//! The way to an upstream, with its secrets opened. The one place that opens them.
+
+use std::path::PathBuf;
+
+use toolgate_domain::{Fault, Upstream, upstream::Transport};
+use toolgate_sealing::{Sealer, SecretContext};
+use toolgate_upstream::{Endpoint, Secret};
+
+/// Opens what [`Upstream::transport`] holds sealed.
+pub(super) fn endpoint(upstream: &Upstream, sealer: &Sealer) -> Result<Endpoint, Fault> {
+    let opened = upstream.transport.clone().try_map(|field, sealed| {
+        let context = SecretContext { client: *upstream.client.bytes(), owner: *upstream.id.bytes(), field };
+        let plain =
+            sealer.open_secret(&context, &sealed.0).map_err(|error| unreadable(upstream, field, &error))?;
+        let text = std::str::from_utf8(&plain).map_err(|error| unreadable(upstream, field, &error))?;
+        Ok::<_, Fault>(Secret::new(text))
+    })?;
+    Ok(match opened {
+        Transport::Http { url, headers, allow_private } => Endpoint::Http { url, headers, allow_private },
+        Transport::Stdio { command, args, env } => {
+            Endpoint::Stdio { command: PathBuf::from(command), args, env }
+        }
+    })
+}
+
+fn unreadable(upstream: &Upstream, field: &str, error: &dyn std::error::Error) -> Fault {
+    Fault::Internal { cause: format!("secret {field} of upstream {}: {error}", upstream.id) }
+}

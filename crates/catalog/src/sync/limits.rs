@@ -1,0 +1,37 @@
+use std::time::Duration;
+
+use toolgate_upstream::Bounds;
+
+/// What a sync may cost, and how often it happens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyncLimits {
+    /// Bounds of one listing.
+    pub listing: Bounds,
+    /// Time between two syncs of an upstream; up to a tenth is taken off or added so that they spread.
+    pub interval: Duration,
+}
+
+impl Default for SyncLimits {
+    fn default() -> Self {
+        const MIB: usize = 1024 * 1024;
+        let listing = Bounds {
+            connect_timeout: Duration::from_secs(10),
+            answer_timeout: Duration::from_secs(30),
+            total_timeout: Duration::from_secs(120),
+            max_pages: 1000,
+            max_answer_bytes: 32 * MIB,
+            max_listing_bytes: 128 * MIB,
+            max_entries: 20_000,
+        };
+        Self { listing, interval: Duration::from_secs(300) }
+    }
+}
+
+/// A status that only says "still fine" is written at most this often.
+pub(super) const STATUS_EVERY_MS: i64 = 60_000;
+/// Writes of one commit of a sync; a tool takes up to three.
+pub(super) const COMMIT_WRITES: usize = 96;
+/// Bytes of one commit of a sync.
+pub(super) const COMMIT_BYTES: usize = 768 * 1024;
+/// How often a sync that met another writer is planned anew.
+pub(super) const PLAN_ATTEMPTS: usize = 3;

@@ -1,0 +1,230 @@
+//! Use case: one sync of one upstream.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use toolgate_domain::{
+    ClientId, Clock, Fault, Moment, Upstream, UpstreamId, limits,
+    sync_status::{Health, LastListing, SyncStatus},
+    tool::Observed,
+};
+use toolgate_records::{Key, Record};
+use toolgate_sealing::Sealer;
+use toolgate_store::{Commit, CommitError, Revision, SharedStore, scan_all};
+use toolgate_upstream::{Endpoint, Incomplete, Listing, ListingEnd, ToolServers};
+
+use super::{
+    SyncLimits,
+    endpoint::endpoint,
+    limits::{PLAN_ATTEMPTS, STATUS_EVERY_MS},
+    plan::{self, Plan},
+    reading::{Reading, read},
+    write,
+};
+use crate::{from_commit_error, from_row_error, from_store_error, upstreams::status};
+
+/// How many tools a sync found to be what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// New, or listed again.
+    pub added: usize,
+    /// Listed with another definition.
+    pub changed: usize,
+    /// Lacking in a complete listing.
+    pub removed: usize,
+    /// Listed as before.
+    pub unchanged: usize,
+}
+
+/// How a sync went. That the upstream could not be listed is no fault of the sync.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// What was found; all zero when nothing could be read.
+    pub summary: Summary,
+    /// How the listing went.
+    pub health: Health,
+    /// The last commit to the catalogue; `None` when nothing new was found.
+    pub revision: Option<Revision>,
+}
+
+/// What every sync works with.
+#[derive(Debug)]
+pub(super) struct Syncer {
+    pub(super) store: SharedStore,
+    pub(super) servers: Arc<dyn ToolServers>,
+    pub(super) sealer: Arc<Sealer>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) limits: SyncLimits,
+}
+
+/// What is observed of an upstream's tools, with the versions of the rows.
+pub(super) type Before = BTreeMap<Arc<str>, (Observed, Revision)>;
+
+impl Syncer {
+    /// Lists the upstream and writes what is new.
+    pub(super) async fn sync(&self, client: ClientId, id: UpstreamId) -> Result<Report, Fault> {
+        let upstream = self.upstream(client, id).await?;
+        let endpoint = endpoint(&upstream, &self.sealer)?;
+        let listing = match self.servers.list_tools(&endpoint, &self.limits.listing).await {
+            Ok(listing) => listing,
+            Err(error) => {
+                self.note(&upstream, Health::Unavailable, error.to_string()).await?;
+                return Ok(Report {
+                    summary: Summary::default(),
+                    health: Health::Unavailable,
+                    revision: None,
+                });
+            }
+        };
+        let (listing, unconfirmed) = self.confirmed(&upstream, &endpoint, listing).await?;
+        let (health, error) = judge(&listing.end, unconfirmed);
+        let reading = read(&listing.entries);
+        let (summary, written) = self.write(&upstream, &reading, health == Health::Ok).await?;
+        let listed = self.write_listing(&upstream, &listing, reading).await?;
+        self.note(&upstream, health, error).await?;
+        Ok(Report { summary, health, revision: listed.or(written) })
+    }
+
+    async fn upstream(&self, client: ClientId, id: UpstreamId) -> Result<Upstream, Fault> {
+        match self.record(&Key::Upstream(client, id)).await? {
+            Some(Record::Upstream(upstream)) => Ok(upstream),
+            _ => Err(Fault::UpstreamNotFound),
+        }
+    }
+
+    async fn record(&self, key: &Key) -> Result<Option<Record>, Fault> {
+        let row = self.store.get(&key.encode()).await.map_err(|error| from_store_error(&error))?;
+        row.map(|row| Record::decode(&row.key, &row.value).map_err(|error| from_row_error(&error)))
+            .transpose()
+    }
+
+    /// A listing that would leave an upstream without any tool is read a second time: the second one counts if it is
+    /// complete; otherwise the first one does, as an incomplete one, and the flag tells so.
+    async fn confirmed(
+        &self,
+        upstream: &Upstream,
+        endpoint: &Endpoint,
+        first: Listing,
+    ) -> Result<(Listing, bool), Fault> {
+        if first.end != ListingEnd::Complete {
+            return Ok((first, false));
+        }
+        let before = plain(&self.observed(upstream).await?);
+        if !plan::empties(&plan::plan(&before, &read(&first.entries), true, self.clock.now()), &before) {
+            return Ok((first, false));
+        }
+        match self.servers.list_tools(endpoint, &self.limits.listing).await {
+            Ok(second) if second.end == ListingEnd::Complete => Ok((second, false)),
+            Ok(_) | Err(_) => Ok((first, true)),
+        }
+    }
+
+    async fn observed(&self, upstream: &Upstream) -> Result<Before, Fault> {
+        let range = Key::observed_of(upstream.client, upstream.id);
+        let (rows, _) =
+            scan_all(self.store.as_ref(), &range).await.map_err(|error| from_store_error(&error))?;
+        let mut before = Before::new();
+        for row in rows {
+            let record = Record::decode(&row.key, &row.value).map_err(|error| from_row_error(&error))?;
+            if let Record::Observed(_, _, name, observed) = record {
+                before.insert(Arc::from(name), (observed, row.version));
+            }
+        }
+        Ok(before)
+    }
+
+    /// Plans and commits; from the start again when another writer came between.
+    async fn write(
+        &self,
+        upstream: &Upstream,
+        reading: &Reading,
+        complete: bool,
+    ) -> Result<(Summary, Option<Revision>), Fault> {
+        let mut total = Summary::default();
+        for attempt in 1.. {
+            let before = self.observed(upstream).await?;
+            let plan = plan::plan(&plain(&before), reading, complete, self.clock.now());
+            total = if attempt == 1 { summary(&plan) } else { total };
+            match write::commit_all(&self.store, upstream, &before, &plan).await {
+                Ok(revision) => return Ok((total, revision)),
+                Err(CommitError::Conflict(_)) if attempt < PLAN_ATTEMPTS => {}
+                Err(error) => return Err(from_commit_error(&error)),
+            }
+        }
+        Ok((total, None))
+    }
+
+    async fn write_listing(
+        &self,
+        upstream: &Upstream,
+        listing: &Listing,
+        reading: Reading,
+    ) -> Result<Option<Revision>, Fault> {
+        let now = LastListing {
+            entries_read: reading.entries_read,
+            protocol_version: listing.protocol_version.clone(),
+            issues: reading.issues,
+        };
+        let record = Record::Listing(upstream.client, upstream.id, now);
+        if self.record(&record.key()).await?.as_ref() == Some(&record) {
+            return Ok(None);
+        }
+        let (key, value) = record.encode();
+        let commit = write::while_registered(upstream, Commit::new().put(key, value));
+        self.store.commit(commit).await.map(Some).map_err(|error| from_commit_error(&error))
+    }
+
+    /// Writes the status where it says something new, and at most once a minute where it does not.
+    async fn note(&self, upstream: &Upstream, health: Health, mut error: String) -> Result<(), Fault> {
+        truncate(&mut error);
+        let now = self.clock.now();
+        let before = status(self.store.as_ref(), upstream.client, upstream.id).await?;
+        let news = before.health != health || before.last_error != error;
+        if !news
+            && before.last_attempt_at.is_some_and(|at| (0..STATUS_EVERY_MS).contains(&ms_between(at, now)))
+        {
+            return Ok(());
+        }
+        let last_complete_at = if health == Health::Ok { Some(now) } else { before.last_complete_at };
+        let status = SyncStatus { health, last_complete_at, last_attempt_at: Some(now), last_error: error };
+        let (key, value) = Record::Status(upstream.client, upstream.id, status).encode();
+        let commit = write::while_registered(upstream, Commit::new().put(key, value));
+        self.store.commit(commit).await.map(|_| ()).map_err(|error| from_commit_error(&error))
+    }
+}
+
+fn judge(end: &ListingEnd, unconfirmed: bool) -> (Health, String) {
+    match end {
+        ListingEnd::Complete if unconfirmed => {
+            let text = "the server listed none of its tools, and a second listing did not confirm it";
+            (Health::Incomplete, text.into())
+        }
+        ListingEnd::Complete => (Health::Ok, String::new()),
+        ListingEnd::Incomplete(
+            why @ (Incomplete::RepeatedCursor | Incomplete::Bound(_) | Incomplete::Page { .. }),
+        ) => (Health::Incomplete, why.to_string()),
+    }
+}
+
+fn plain(before: &Before) -> BTreeMap<Arc<str>, Observed> {
+    before.iter().map(|(name, (observed, _))| (Arc::clone(name), observed.clone())).collect()
+}
+
+fn summary(plan: &Plan) -> Summary {
+    Summary {
+        added: plan.added_count,
+        changed: plan.changed_count,
+        removed: plan.removed.len(),
+        unchanged: plan.unchanged_count,
+    }
+}
+
+/// Signed: a clock that was set back must not silence the status.
+fn ms_between(earlier: Moment, later: Moment) -> i64 {
+    later.unix_ms() - earlier.unix_ms()
+}
+
+fn truncate(text: &mut String) {
+    if text.len() > limits::MAX_SYNC_ERROR_BYTES {
+        text.truncate(text.floor_char_boundary(limits::MAX_SYNC_ERROR_BYTES));
+    }
+}

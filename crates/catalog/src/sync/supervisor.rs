@@ -1,0 +1,168 @@
+//! One task an upstream: it alone syncs it, on schedule and on request.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::sync::{mpsc, oneshot};
+use toolgate_domain::{ClientId, Clock, Fault, UpstreamId, sync_status::Health};
+use toolgate_sealing::Sealer;
+use toolgate_upstream::ToolServers;
+
+use super::{
+    SyncLimits,
+    run::{Report, Syncer},
+};
+use crate::Catalog;
+
+/// Requests that may wait for one upstream.
+const MAX_WAITING: usize = 256;
+/// First pause after a failed sync; doubled with each further one, up to the interval.
+const FIRST_RETRY: Duration = Duration::from_secs(5);
+
+type Waiter = Option<oneshot::Sender<Result<Report, Fault>>>;
+
+/// The tasks that sync upstreams. They end when the last handle is dropped. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Syncs {
+    syncer: Arc<Syncer>,
+    tasks: Arc<Mutex<HashMap<UpstreamId, mpsc::Sender<Waiter>>>>,
+}
+
+impl Syncs {
+    /// No tasks yet.
+    pub fn new(
+        catalog: &Catalog,
+        servers: Arc<dyn ToolServers>,
+        sealer: Arc<Sealer>,
+        clock: Arc<dyn Clock>,
+        limits: SyncLimits,
+    ) -> Self {
+        let store = Arc::clone(catalog.store());
+        Self { syncer: Arc::new(Syncer { store, servers, sealer, clock, limits }), tasks: Arc::default() }
+    }
+
+    /// Begins to sync an upstream on schedule, at once for the first time. Harmless when it is synced already.
+    pub fn keep(&self, client: ClientId, upstream: UpstreamId) {
+        self.task(client, upstream);
+    }
+
+    /// Asks for a sync without waiting for it.
+    ///
+    /// # Errors
+    /// [`Fault::LimitExceeded`] when too many requests wait for this upstream.
+    pub fn request(&self, client: ClientId, upstream: UpstreamId) -> Result<(), Fault> {
+        self.enqueue(client, upstream, None)
+    }
+
+    /// Syncs an upstream and waits for it. All who ask while a sync is under way share the one after it, which sees what
+    /// they saw.
+    ///
+    /// # Errors
+    /// [`Fault::UpstreamNotFound`], a failure of the store, [`Fault::LimitExceeded`] as in [`Syncs::request`].
+    pub async fn sync(&self, client: ClientId, upstream: UpstreamId) -> Result<Report, Fault> {
+        let (sender, receiver) = oneshot::channel();
+        self.enqueue(client, upstream, Some(sender))?;
+        receiver.await.map_err(|_| Fault::Draining)?
+    }
+
+    fn enqueue(&self, client: ClientId, upstream: UpstreamId, waiter: Waiter) -> Result<(), Fault> {
+        self.task(client, upstream).try_send(waiter).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => {
+                Fault::LimitExceeded { limit: "MAX_WAITING_SYNCS", value: MAX_WAITING as u64 }
+            }
+            mpsc::error::TrySendError::Closed(_) => Fault::Draining,
+        })
+    }
+
+    fn task(&self, client: ClientId, upstream: UpstreamId) -> mpsc::Sender<Waiter> {
+        // The map is whole even where a holder of the lock panicked: inserting is its only change.
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let task = tasks.entry(upstream).or_insert_with(|| {
+            let (sender, receiver) = mpsc::channel(MAX_WAITING);
+            tokio::spawn(run(Arc::clone(&self.syncer), client, upstream, receiver));
+            sender
+        });
+        task.clone()
+    }
+}
+
+/// Syncs now, and then on request or when it is time, until nobody can ask any more.
+async fn run(syncer: Arc<Syncer>, client: ClientId, upstream: UpstreamId, mut asks: mpsc::Receiver<Waiter>) {
+    let mut failures = 0;
+    let mut waiters = Vec::new();
+    loop {
+        // Whatever was asked before a sync begins is answered by it.
+        while let Ok(waiter) = asks.try_recv() {
+            waiters.extend(waiter);
+        }
+        let result = syncer.sync(client, upstream).await;
+        log(client, upstream, &result);
+        failures = if is_fine(&result) { 0 } else { failures + 1 };
+        let gone = result == Err(Fault::UpstreamNotFound);
+        for waiter in waiters.drain(..) {
+            // A waiter that went away needs no answer.
+            let _ = waiter.send(result.clone());
+        }
+        if gone {
+            return;
+        }
+        tokio::select! {
+            asked = asks.recv() => match asked {
+                Some(waiter) => waiters.extend(waiter),
+                None => return,
+            },
+            () = tokio::time::sleep(pause(syncer.limits.interval, upstream, failures)) => {}
+        }
+    }
+}
+
+fn is_fine(result: &Result<Report, Fault>) -> bool {
+    matches!(result, Ok(report) if report.health != Health::Unavailable)
+}
+
+/// Time to the next sync: the interval, give or take a tenth that an upstream's id decides, so that many of them spread;
+/// sooner after a failure.
+fn pause(interval: Duration, upstream: UpstreamId, failures: u32) -> Duration {
+    let spread = f64::from(upstream.bytes()[15]) / 255.0 * 0.2 + 0.9;
+    let regular = interval.mul_f64(spread);
+    match failures {
+        0 => regular,
+        n => FIRST_RETRY.mul_f64(spread).saturating_mul(1 << (n - 1).min(16)).min(regular),
+    }
+}
+
+fn log(client: ClientId, upstream: UpstreamId, result: &Result<Report, Fault>) {
+    match result {
+        Ok(report) => tracing::info!(
+            client.id = %client,
+            upstream.id = %upstream,
+            health = ?report.health,
+            added = report.summary.added,
+            changed = report.summary.changed,
+            removed = report.summary.removed,
+            "upstream {upstream} synced"
+        ),
+        Err(fault) => tracing::error!(
+            client.id = %client,
+            upstream.id = %upstream,
+            fault = ?fault,
+            "upstream {upstream} could not be synced"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failing_upstream_is_tried_again_sooner_and_then_ever_more_rarely() {
+        let id = UpstreamId::from_bytes([0x80; 16]);
+        let at = |failures| pause(Duration::from_secs(300), id, failures).as_secs();
+        assert_eq!((at(1), at(2), at(3)), (5, 10, 20));
+        assert_eq!((at(0), at(9), at(u32::MAX)), (300, 300, 300));
+    }
+}

@@ -1,0 +1,83 @@
+//! A plan as commits: each consistent alone, in an order in which stopping after any of them is safe.
+
+use toolgate_definition::names::{is_valid_served_name, namespaced_name};
+use toolgate_domain::Upstream;
+use toolgate_records::{Key, NameHolder, Record};
+use toolgate_store::{Commit, CommitError, Condition, Revision, SharedStore};
+
+use super::{
+    limits::{COMMIT_BYTES, COMMIT_WRITES},
+    plan::{Plan, Step},
+    run::Before,
+};
+
+/// Commits the whole plan: what is listed first, what is gone last. Answers the last revision, if anything was written.
+pub(super) async fn commit_all(
+    store: &SharedStore,
+    upstream: &Upstream,
+    before: &Before,
+    plan: &Plan,
+) -> Result<Option<Revision>, CommitError> {
+    let mut batch = Commit::new();
+    let mut last = None;
+    for step in plan.listed.iter().chain(&plan.removed) {
+        let part = part(store, upstream, before, step).await?;
+        if batch.writes.len() + part.writes.len() > COMMIT_WRITES
+            || bytes(&batch) + bytes(&part) > COMMIT_BYTES
+        {
+            last = Some(store.commit(while_registered(upstream, std::mem::take(&mut batch))).await?);
+        }
+        batch.conditions.extend(part.conditions);
+        batch.writes.extend(part.writes);
+    }
+    if !batch.writes.is_empty() {
+        last = Some(store.commit(while_registered(upstream, batch)).await?);
+    }
+    Ok(last)
+}
+
+/// The same commit, for as long as the upstream exists.
+pub(super) fn while_registered(upstream: &Upstream, commit: Commit) -> Commit {
+    commit.when(Condition::Present(Key::Upstream(upstream.client, upstream.id).encode()))
+}
+
+fn bytes(commit: &Commit) -> usize {
+    commit.writes.iter().map(toolgate_store::Write::len_bytes).sum()
+}
+
+/// All that one tool takes, to be committed together: its row, its text where none is kept, its name where it is free.
+async fn part(
+    store: &SharedStore,
+    upstream: &Upstream,
+    before: &Before,
+    step: &Step,
+) -> Result<Commit, CommitError> {
+    let (client, id, name) = (upstream.client, upstream.id, step.name.to_string());
+    let version = before.get(&step.name).map_or(Revision::ZERO, |(_, version)| *version);
+    let (key, value) = Record::Observed(client, id, name.clone(), step.observed.clone()).encode();
+    let mut commit = Commit::new().when(Condition::Equals(key.clone(), version)).put(key, value);
+    if let Some(definition) = &step.text {
+        let text = definition.text().to_owned();
+        commit = unless_kept(
+            store,
+            commit,
+            Record::Definition(client, id, name.clone(), definition.fingerprint(), text),
+        )
+        .await?;
+    }
+    let served_name = namespaced_name(&upstream.slug, &name);
+    if is_valid_served_name(&served_name) {
+        let holder = NameHolder { upstream: id, tool_name: name };
+        commit = unless_kept(store, commit, Record::NameClaim(client, served_name, holder)).await?;
+    }
+    Ok(commit)
+}
+
+/// The first text seen under a fingerprint, and the first tool to hold a name, stay.
+async fn unless_kept(store: &SharedStore, commit: Commit, record: Record) -> Result<Commit, CommitError> {
+    let (key, value) = record.encode();
+    Ok(match store.get(&key).await? {
+        Some(_) => commit,
+        None => commit.when(Condition::Absent(key.clone())).put(key, value),
+    })
+}

@@ -1,0 +1,127 @@
+//! Use cases: the upstreams of a client, with the state of their syncs.
+
+use std::{collections::HashMap, num::NonZeroUsize, sync::Arc};
+
+use toolgate_domain::{ClientId, Fault, UpstreamId, sync_status::SyncStatus};
+use toolgate_records::{Key, Record};
+use toolgate_store::{Revision, Store, scan_all};
+
+use crate::{Catalog, Snapshot, UpstreamEntry, from_row_error, from_store_error};
+
+/// An upstream with how its last sync went.
+#[derive(Debug, Clone)]
+pub struct UpstreamDetail {
+    /// As declared, with its last listing.
+    pub entry: Arc<UpstreamEntry>,
+    /// How its last attempts went.
+    pub status: SyncStatus,
+}
+
+/// Which upstreams.
+#[derive(Debug, Clone)]
+pub struct ListUpstreams {
+    /// The tenant.
+    pub client: ClientId,
+    /// Only those created after this one.
+    pub after: Option<UpstreamId>,
+    /// At most so many.
+    pub size: NonZeroUsize,
+    /// What the answer must have reached.
+    pub min_revision: Option<Revision>,
+}
+
+/// A page of upstreams.
+#[derive(Debug, Clone)]
+pub struct UpstreamPage {
+    /// In order of creation.
+    pub upstreams: Vec<UpstreamDetail>,
+    /// The last of the page, where more follow.
+    pub more_after: Option<UpstreamId>,
+    /// Where it was taken from.
+    pub snapshot: Arc<Snapshot>,
+}
+
+/// Lists upstreams.
+///
+/// # Errors
+/// Those of [`Catalog::snapshot`].
+pub async fn list_upstreams(catalog: &Catalog, ask: &ListUpstreams) -> Result<UpstreamPage, Fault> {
+    let snapshot = catalog.snapshot(ask.client, ask.min_revision).await?;
+    let mut statuses = statuses(catalog.store().as_ref(), ask.client).await?;
+    let after = |entry: &&Arc<UpstreamEntry>| ask.after.is_none_or(|after| entry.upstream.id > after);
+    let mut entries: Vec<_> = snapshot.upstreams().filter(after).take(ask.size.get() + 1).cloned().collect();
+    let more = entries.len() > ask.size.get();
+    entries.truncate(ask.size.get());
+    let more_after = entries.last().filter(|_| more).map(|entry| entry.upstream.id);
+    let detail = |entry: Arc<UpstreamEntry>| {
+        let status = statuses.remove(&entry.upstream.id).unwrap_or_default();
+        UpstreamDetail { entry, status }
+    };
+    Ok(UpstreamPage { upstreams: entries.into_iter().map(detail).collect(), more_after, snapshot })
+}
+
+/// How a request names an upstream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UpstreamRef {
+    /// By its id.
+    Id(UpstreamId),
+    /// By its slug, `-` and `_` counting as the same.
+    Slug(String),
+}
+
+impl UpstreamRef {
+    /// Anything that is not a UUID is taken as a slug.
+    pub fn parse(text: &str) -> Self {
+        text.parse().map(Self::Id).unwrap_or_else(|_| Self::Slug(text.to_owned()))
+    }
+}
+
+/// Reads one upstream.
+///
+/// # Errors
+/// [`Fault::UpstreamNotFound`]; those of [`Catalog::snapshot`].
+pub async fn get_upstream(
+    catalog: &Catalog,
+    client: ClientId,
+    name: &UpstreamRef,
+    min_revision: Option<Revision>,
+) -> Result<(UpstreamDetail, Arc<Snapshot>), Fault> {
+    let snapshot = catalog.snapshot(client, min_revision).await?;
+    let entry = match name {
+        UpstreamRef::Id(id) => snapshot.upstream(*id),
+        UpstreamRef::Slug(slug) => snapshot.upstream_by_slug(slug),
+    };
+    let entry = Arc::clone(entry.ok_or(Fault::UpstreamNotFound)?);
+    let status = status(catalog.store().as_ref(), client, entry.upstream.id).await?;
+    Ok((UpstreamDetail { entry, status }, snapshot))
+}
+
+/// How the last attempts to list `upstream` went.
+pub(crate) async fn status(
+    store: &dyn Store,
+    client: ClientId,
+    upstream: UpstreamId,
+) -> Result<SyncStatus, Fault> {
+    let key = Key::Status(client, upstream).encode();
+    let Some(row) = store.get(&key).await.map_err(|error| from_store_error(&error))? else {
+        return Ok(SyncStatus::default());
+    };
+    match Record::decode(&row.key, &row.value).map_err(|error| from_row_error(&error))? {
+        Record::Status(_, _, status) => Ok(status),
+        other => Err(Fault::Internal { cause: format!("{:?} where a status belongs", other.key()) }),
+    }
+}
+
+async fn statuses(store: &dyn Store, client: ClientId) -> Result<HashMap<UpstreamId, SyncStatus>, Fault> {
+    let range = Key::statuses_of(client);
+    let (rows, _) = scan_all(store, &range).await.map_err(|error| from_store_error(&error))?;
+    let mut statuses = HashMap::with_capacity(rows.len());
+    for row in rows {
+        if let Record::Status(_, upstream, status) =
+            Record::decode(&row.key, &row.value).map_err(|error| from_row_error(&error))?
+        {
+            statuses.insert(upstream, status);
+        }
+    }
+    Ok(statuses)
+}
