@@ -1,5 +1,7 @@
 use std::{
+    env,
     io::{self, BufRead, BufReader, Write},
+    iter,
     process::{Command, Stdio},
 };
 
@@ -63,10 +65,16 @@ pub(crate) fn capture_tests(command: &mut Command) -> Result<(TestRun, String), 
     Ok((run, format!("{stdout}{}", String::from_utf8_lossy(&output.stderr))))
 }
 
+/// In a form that can be pasted into a shell, so long as no word has a space.
 fn print(command: &Command) {
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
-    let line: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
-    println!("$ {}", line.join(" "));
+    let folder =
+        command.get_current_dir().filter(|folder| env::current_dir().is_ok_and(|here| here != *folder));
+    let folder = folder.map(|folder| format!("cd {} &&", folder.display()));
+    let variables = command.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    let variables = variables.map(|(name, value)| format!("{}={}", name.display(), value.display()));
+    let words =
+        iter::once(command.get_program()).chain(command.get_args()).map(|word| word.display().to_string());
+    println!("$ {}", folder.into_iter().chain(variables).chain(words).collect::<Vec<_>>().join(" "));
 }
 
 fn program(command: &Command) -> String {

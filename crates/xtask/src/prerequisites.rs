@@ -8,7 +8,7 @@ struct Prerequisite {
     what: &'static str,
     /// A command that succeeds exactly where the prerequisite is met.
     probe: &'static [&'static str],
-    /// Debian packages that bring it; none where Debian's are too old.
+    /// Debian packages that bring it; an old release may have older ones than are needed.
     debian: &'static [&'static str],
 }
 
@@ -47,7 +47,11 @@ pub(crate) fn require() -> Result<(), TaskError> {
     if missing.is_empty() {
         return Ok(());
     }
-    Err(TaskError::Missing(missing.iter().map(|prerequisite| prerequisite.what.to_owned()).collect()))
+    Err(TaskError::Missing(missing.into_iter().map(describe).collect()))
+}
+
+fn describe(prerequisite: &Prerequisite) -> String {
+    format!("{} (on Debian: apt-get install {})", prerequisite.what, prerequisite.debian.join(" "))
 }
 
 fn missing() -> Vec<&'static Prerequisite> {
