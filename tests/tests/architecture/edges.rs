@@ -17,7 +17,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("outbound", &[]),
     ("sealing", &[]),
     ("telemetry", &[]),
-    ("config", &["domain"]),
+    ("config", &[]),
     // The store: its port, its engines, and what is kept in it.
     ("store", &[]),
     ("store-conformance", &["store"]),
