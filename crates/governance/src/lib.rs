@@ -1,1 +1,23 @@
-//! Use cases of governance: upstreams, approvals, status, keys.
+//! Use cases of governance: registering upstreams, ruling about tools, making keys.
+//!
+//! Every act is one conditional commit: it happens whole, with its row in the client's hash-chained log where it is a
+//! ruling, or not at all. When it is acknowledged it is on disk, and the catalogue on this replica shows it.
+//!
+//! This crate must never know a transport, an engine or a wire format. What a caller may do by its scopes is checked by the
+//! adapter that received the call; what depends on the request itself (a privileged upstream, a scope to grant) is checked
+//! here.
+//!
+//! Start reading at [`Governance`], then [`rule`].
+
+mod api_key;
+mod bootstrap;
+mod create_upstream;
+mod governance;
+pub mod rule;
+mod sequencer;
+
+pub use api_key::{CreateApiKey, CreatedApiKey};
+pub use bootstrap::{Bootstrapped, DEFAULT_CLIENT};
+pub use create_upstream::{CreateUpstream, CreatedUpstream};
+pub use governance::Governance;
+pub use rule::{Rule, Ruled, Wish};

@@ -1,1 +1,79 @@
-//! From what a caller presents to a caller.
+//! From what a caller presents to a caller: API keys as bearer tokens.
+//!
+//! The answer to a bad credential is always the same, whatever is wrong with it.
+//!
+//! This crate must never know a transport: it is given the text of a credential, not a request.
+//!
+//! Start reading at [`Authenticator::authenticate`].
+
+use std::sync::Arc;
+
+use toolgate_domain::{Caller, Fault, KeyId, credential::ApiKey};
+use toolgate_records::{Key, Record};
+use toolgate_sealing::{Sealer, parse_api_key};
+use toolgate_store::{SharedStore, StoreError};
+
+/// Longest credential that is looked at, in bytes.
+pub const MAX_CREDENTIAL_BYTES: usize = 4096;
+
+/// Knows who holds which key. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Authenticator {
+    store: SharedStore,
+    sealer: Arc<Sealer>,
+}
+
+impl Authenticator {
+    /// Over the keys in `store`.
+    pub fn new(store: SharedStore, sealer: Arc<Sealer>) -> Self {
+        Self { store, sealer }
+    }
+
+    /// The caller behind the value of an `Authorization` header (RFC 6750 section 2.1; the scheme in any case).
+    ///
+    /// # Errors
+    /// [`Fault::CredentialMissing`] without one; [`Fault::CredentialInvalid`] for one that is not accepted; failures of
+    /// the store.
+    pub async fn authenticate(&self, authorization: Option<&str>) -> Result<Caller, Fault> {
+        let value = authorization.ok_or(Fault::CredentialMissing)?;
+        let token = bearer_token(value).ok_or(Fault::CredentialInvalid)?;
+        let key = self.key(token).await?.ok_or(Fault::CredentialInvalid)?;
+        let subject = key.subject();
+        Ok(Caller { client: key.client, operator: key.operator, scopes: key.scopes, subject })
+    }
+
+    /// A key in our own form is found by its id; the bootstrap key, which an operator may have made up, is the only other.
+    async fn key(&self, token: &str) -> Result<Option<ApiKey>, Fault> {
+        if let Some(parts) = parse_api_key(token)
+            && let Some(key) = self.by_id(KeyId::from_bytes(parts.id)).await?
+        {
+            return Ok(Some(key).filter(|key| self.sealer.verify_key(parts.secret, &key.digest)));
+        }
+        let Some(Record::Bootstrap(id)) = self.read(&Key::Bootstrap).await? else { return Ok(None) };
+        Ok(self.by_id(id).await?.filter(|key| self.sealer.verify_key(token, &key.digest)))
+    }
+
+    async fn by_id(&self, id: KeyId) -> Result<Option<ApiKey>, Fault> {
+        let Some(Record::ApiKeyOwner(_, client)) = self.read(&Key::ApiKeyOwner(id)).await? else { return Ok(None) };
+        match self.read(&Key::ApiKey(client, id)).await? {
+            Some(Record::ApiKey(key)) => Ok(Some(key)),
+            _ => Ok(None),
+        }
+    }
+
+    async fn read(&self, key: &Key) -> Result<Option<Record>, Fault> {
+        let row = self.store.get(&key.encode()).await.map_err(|error| match error {
+            StoreError::Closed => Fault::Draining,
+            error => Fault::StoreUnavailable { outcome_unknown: false, cause: error.to_string() },
+        })?;
+        let record = row.map(|row| Record::decode(&row.key, &row.value)).transpose();
+        record.map_err(|error| Fault::Internal { cause: error.to_string() })
+    }
+}
+
+fn bearer_token(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    let token = token.trim_matches(' ');
+    let fits = !token.is_empty() && token.len() <= MAX_CREDENTIAL_BYTES;
+    (scheme.eq_ignore_ascii_case("bearer") && fits).then_some(token)
+}

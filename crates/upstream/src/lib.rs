@@ -18,6 +18,10 @@ use async_trait::async_trait;
 /// Reaches tool servers.
 #[async_trait]
 pub trait ToolServers: Send + Sync + std::fmt::Debug + 'static {
+    /// Whether policy lets `endpoint` be reached at all: what can be said without a look-up or a connection. Every listing
+    /// checks it again, and more.
+    fn admits(&self, endpoint: &Endpoint) -> Result<(), ListingError>;
+
     /// Connects, reads the server's whole list of tools within `bounds`, and disconnects.
     ///
     /// `Err` means that not a single page was read. A failure after the first page is a [`Listing`] whose end is

@@ -1,0 +1,141 @@
+//! Use case: registering an upstream.
+
+use std::{path::PathBuf, sync::Arc};
+
+use toolgate_catalog::{
+    Snapshot, from_commit_error,
+    upstreams::{UpstreamDetail, UpstreamRef, get_upstream},
+};
+use toolgate_definition::names::Slug;
+use toolgate_domain::{
+    Caller, ClientId, Fault, Scope, Upstream, UpstreamId, Violation, limits,
+    upstream::{Sealed, Transport},
+};
+use toolgate_records::{Key, Record};
+use toolgate_sealing::SecretContext;
+use toolgate_store::{Commit, CommitError, Condition};
+use toolgate_upstream::{Endpoint, Secret};
+
+use crate::Governance;
+
+/// What to register.
+#[derive(Debug, Clone)]
+pub struct CreateUpstream {
+    /// The tenant.
+    pub client: ClientId,
+    /// First part of its tools' names, unchecked.
+    pub slug: String,
+    /// Free text for people, unchecked.
+    pub display_name: String,
+    /// How it is reached, secrets in the clear, unchecked.
+    pub transport: Transport<String>,
+    /// Check everything, write nothing.
+    pub validate_only: bool,
+}
+
+/// What was registered.
+#[derive(Debug, Clone)]
+pub struct CreatedUpstream {
+    /// As it stands; with [`CreateUpstream::validate_only`], as it would.
+    pub detail: UpstreamDetail,
+    /// Where it was taken from.
+    pub snapshot: Arc<Snapshot>,
+}
+
+impl Governance {
+    /// Registers an upstream and begins its first sync.
+    ///
+    /// # Errors
+    /// [`Fault::Invalid`] with every violation; [`Fault::ScopeMissing`] when a stdio or private upstream is wanted by a
+    /// caller without [`Scope::Admin`]; [`Fault::SlugTaken`]; [`Fault::LimitExceeded`]; failures of the store.
+    pub async fn create_upstream(&self, caller: &Caller, wanted: CreateUpstream) -> Result<CreatedUpstream, Fault> {
+        if wanted.transport.is_privileged() {
+            caller.require(Scope::Admin)?;
+        }
+        let slug = self.checked(&wanted)?;
+        let snapshot = self.catalog.snapshot(wanted.client, None).await?;
+        if snapshot.upstream_by_slug(slug.as_str()).is_some() {
+            return Err(Fault::SlugTaken { slug: slug.to_string() });
+        }
+        if snapshot.upstream_count() >= limits::MAX_UPSTREAMS_PER_CLIENT {
+            let value = limits::MAX_UPSTREAMS_PER_CLIENT as u64;
+            return Err(Fault::LimitExceeded { limit: "MAX_UPSTREAMS_PER_CLIENT", value });
+        }
+        let dry = wanted.validate_only;
+        let upstream = self.sealed(wanted, slug)?;
+        if dry { Ok(would_be(upstream, snapshot)) } else { self.register(upstream).await }
+    }
+
+    fn checked(&self, wanted: &CreateUpstream) -> Result<Slug, Fault> {
+        let mut violations = wanted.transport.violations();
+        let slug: Result<Slug, _> = wanted.slug.parse();
+        if let Err(error) = &slug {
+            violations.insert(0, Violation::new("slug", error.to_string()));
+        }
+        if wanted.display_name.len() > limits::MAX_DISPLAY_NAME_BYTES {
+            let problem = format!("is longer than {} bytes", limits::MAX_DISPLAY_NAME_BYTES);
+            violations.push(Violation::new("display_name", problem));
+        }
+        match slug {
+            Ok(slug) if violations.is_empty() => {
+                let (field, endpoint) = endpoint(&wanted.transport);
+                self.servers.admits(&endpoint).map_err(|error| Fault::invalid(field, format!("is {error}")))?;
+                Ok(slug)
+            }
+            _ => Err(Fault::Invalid(violations)),
+        }
+    }
+
+    fn sealed(&self, wanted: CreateUpstream, slug: Slug) -> Result<Upstream, Fault> {
+        let created_at = self.clock.now();
+        let id = UpstreamId::new(created_at, self.entropy.ten_bytes());
+        let transport = wanted.transport.try_map(|field, plain| {
+            let context = SecretContext { client: *wanted.client.bytes(), owner: *id.bytes(), field };
+            Ok::<_, Fault>(Sealed(self.sealer.seal_secret(&context, plain.as_bytes())))
+        })?;
+        let display_name = wanted.display_name;
+        Ok(Upstream { id, client: wanted.client, slug, display_name, transport, binding_epoch: 1, created_at })
+    }
+
+    async fn register(&self, upstream: Upstream) -> Result<CreatedUpstream, Fault> {
+        let (client, id, slug) = (upstream.client, upstream.id, upstream.slug.clone());
+        let claim = Record::SlugClaim(client, slug.folded(), id);
+        let mut commit = Commit::new()
+            .when(Condition::Absent(claim.key().encode()))
+            .when(Condition::Absent(Key::Upstream(client, id).encode()))
+            .when(Condition::Present(Key::Client(client).encode()));
+        for record in [Record::Upstream(upstream), claim] {
+            let (key, value) = record.encode();
+            commit = commit.put(key, value);
+        }
+        let revision = self.catalog.store().commit(commit).await.map_err(|error| match error {
+            CommitError::Conflict(0) => Fault::SlugTaken { slug: slug.to_string() },
+            error => from_commit_error(&error),
+        })?;
+        self.syncs.keep(client, id);
+        let (detail, snapshot) =
+            get_upstream(&self.catalog, client, &UpstreamRef::Id(id), Some(revision)).await?;
+        Ok(CreatedUpstream { detail, snapshot })
+    }
+}
+
+fn would_be(upstream: Upstream, snapshot: Arc<Snapshot>) -> CreatedUpstream {
+    let entry = Arc::new(toolgate_catalog::UpstreamEntry { upstream, listing: None });
+    CreatedUpstream { detail: UpstreamDetail { entry, status: Default::default() }, snapshot }
+}
+
+/// What policy is asked about, and the field that an answer is about.
+fn endpoint(transport: &Transport<String>) -> (&'static str, Endpoint) {
+    let secrets = |all: &[(String, String)]| all.iter().map(|(n, v)| (n.clone(), Secret::new(v.as_str()))).collect();
+    match transport {
+        Transport::Http { url, headers, allow_private } => {
+            let endpoint =
+                Endpoint::Http { url: url.clone(), headers: secrets(headers), allow_private: *allow_private };
+            ("http.url", endpoint)
+        }
+        Transport::Stdio { command, args, env } => {
+            let command = PathBuf::from(command);
+            ("stdio.command", Endpoint::Stdio { command, args: args.clone(), env: secrets(env) })
+        }
+    }
+}

@@ -1,0 +1,60 @@
+use std::sync::Arc;
+
+use toolgate_catalog::{Catalog, from_row_error, from_store_error, sync::Syncs};
+use toolgate_domain::{Clock, Entropy, Fault};
+use toolgate_records::{Key, Record};
+use toolgate_sealing::Sealer;
+use toolgate_store::{Revision, Store};
+use toolgate_upstream::ToolServers;
+
+use crate::sequencer::Sequencers;
+
+/// Everything that the use cases of governance work with. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Governance {
+    pub(crate) catalog: Catalog,
+    pub(crate) syncs: Syncs,
+    pub(crate) servers: Arc<dyn ToolServers>,
+    pub(crate) sealer: Arc<Sealer>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) sequencers: Sequencers,
+}
+
+impl Governance {
+    /// Over the store of `catalog`.
+    pub fn new(
+        catalog: Catalog,
+        syncs: Syncs,
+        servers: Arc<dyn ToolServers>,
+        sealer: Arc<Sealer>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Self {
+        let sequencers = Sequencers::new(Arc::clone(catalog.store()), Arc::clone(&clock));
+        Self { catalog, syncs, servers, sealer, clock, entropy, sequencers }
+    }
+
+    /// The catalogue that is governed.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// The syncs of its upstreams.
+    pub fn syncs(&self) -> &Syncs {
+        &self.syncs
+    }
+
+    pub(crate) fn store(&self) -> &dyn Store {
+        self.catalog.store().as_ref()
+    }
+}
+
+/// The record at `key` with its version; 0 where there is none.
+pub(crate) async fn read(store: &dyn Store, key: &Key) -> Result<(Option<Record>, Revision), Fault> {
+    let Some(row) = store.get(&key.encode()).await.map_err(|error| from_store_error(&error))? else {
+        return Ok((None, Revision::ZERO));
+    };
+    let record = Record::decode(&row.key, &row.value).map_err(|error| from_row_error(&error))?;
+    Ok((Some(record), row.version))
+}

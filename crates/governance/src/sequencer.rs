@@ -1,0 +1,238 @@
+//! One sequencer a client: it alone writes the client's log, and puts the rulings that wait together into one commit.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use tokio::sync::{mpsc, oneshot};
+use toolgate_catalog::{ToolEntry, from_commit_error};
+use toolgate_domain::{
+    ClientId, Clock, Fault, ToolId,
+    ruling::Ruling,
+    tool::Ruled as Standing,
+};
+use toolgate_records::{ChainHead, Key, Record, chain};
+use toolgate_store::{Commit, CommitError, Condition, Revision, SharedStore, Store};
+
+use crate::{
+    governance::read,
+    rule::{Facts, Rule, judge},
+};
+
+/// Rulings of one commit: each takes three conditions and two writes, the log's head one of both.
+const MAX_BATCH: usize = 40;
+/// Rulings of one client that may wait.
+const MAX_WAITING: usize = 4096;
+/// How often a ruling that met another writer is judged anew.
+const MAX_ATTEMPTS: usize = 16;
+
+/// What became of a ruling.
+#[derive(Debug, Clone)]
+pub(crate) struct Verdict {
+    /// The commit that holds it; `None` when nothing was to be written.
+    pub(crate) revision: Option<Revision>,
+    /// How the tool stands after it.
+    pub(crate) standing: Standing,
+}
+
+struct Job {
+    rule: Rule,
+    entry: Arc<ToolEntry>,
+    answer: oneshot::Sender<Result<Verdict, Fault>>,
+}
+
+/// The sequencers of all clients. They end when the last handle is dropped. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Sequencers {
+    store: SharedStore,
+    clock: Arc<dyn Clock>,
+    queues: Arc<Mutex<HashMap<ClientId, mpsc::Sender<Job>>>>,
+}
+
+impl Sequencers {
+    pub(crate) fn new(store: SharedStore, clock: Arc<dyn Clock>) -> Self {
+        Self { store, clock, queues: Arc::default() }
+    }
+
+    /// Has a ruling judged and written. It is, even when the caller stops waiting.
+    pub(crate) async fn submit(&self, rule: Rule, entry: Arc<ToolEntry>) -> Result<Verdict, Fault> {
+        let (answer, verdict) = oneshot::channel();
+        let queue = self.queue(rule.client);
+        queue.try_send(Job { rule, entry, answer }).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => {
+                Fault::LimitExceeded { limit: "MAX_WAITING_RULINGS", value: MAX_WAITING as u64 }
+            }
+            mpsc::error::TrySendError::Closed(_) => Fault::Draining,
+        })?;
+        verdict.await.map_err(|_| Fault::Draining)?
+    }
+
+    fn queue(&self, client: ClientId) -> mpsc::Sender<Job> {
+        // The map is whole even where a holder of the lock panicked: inserting is its only change.
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        let queue = queues.entry(client).or_insert_with(|| {
+            let (sender, receiver) = mpsc::channel(MAX_WAITING);
+            let sequencer = Sequencer { store: Arc::clone(&self.store), clock: Arc::clone(&self.clock), client };
+            tokio::spawn(sequencer.run(receiver));
+            sender
+        });
+        queue.clone()
+    }
+}
+
+struct Sequencer {
+    store: SharedStore,
+    clock: Arc<dyn Clock>,
+    client: ClientId,
+}
+
+/// Rulings judged and not yet written.
+struct Batch {
+    commit: Commit,
+    head: ChainHead,
+    tools: HashSet<ToolId>,
+    waiting: Vec<(Job, Standing)>,
+}
+
+impl Sequencer {
+    async fn run(self, mut queue: mpsc::Receiver<Job>) {
+        let mut jobs = Vec::with_capacity(MAX_BATCH);
+        while queue.recv_many(&mut jobs, MAX_BATCH).await > 0 {
+            self.settle(std::mem::take(&mut jobs)).await;
+        }
+    }
+
+    /// Writes as many together as it can; a commit that met another writer is taken apart and each ruling judged anew.
+    async fn settle(&self, jobs: Vec<Job>) {
+        let mut jobs = jobs.into_iter().peekable();
+        while jobs.peek().is_some() {
+            let mut batch = match self.open().await {
+                Ok(batch) => batch,
+                Err(fault) => return jobs.for_each(|job| answer(job, Err(fault.clone()))),
+            };
+            // Two rulings about one tool go into two commits: the second is judged on what the first wrote.
+            while let Some(job) = jobs.next_if(|job| !batch.tools.contains(&job.rule.tool)) {
+                self.judge_into(&mut batch, job).await;
+            }
+            for job in self.write(batch).await {
+                self.settle_alone(job).await;
+            }
+        }
+    }
+
+    async fn settle_alone(&self, job: Job) {
+        let mut job = Some(job);
+        for _ in 0..MAX_ATTEMPTS {
+            let Some(next) = job.take() else { return };
+            let mut batch = match self.open().await {
+                Ok(batch) => batch,
+                Err(fault) => return answer(next, Err(fault)),
+            };
+            self.judge_into(&mut batch, next).await;
+            job = self.write(batch).await.pop();
+        }
+        if let Some(job) = job {
+            let cause = "other writers kept coming between".into();
+            answer(job, Err(Fault::StoreUnavailable { outcome_unknown: false, cause }));
+        }
+    }
+
+    /// An empty batch on the present end of the log.
+    async fn open(&self) -> Result<Batch, Fault> {
+        let key = Key::ChainHead(self.client);
+        let (record, version) = read(self.store.as_ref(), &key).await?;
+        let head = match record {
+            Some(Record::ChainHead(_, head)) => head,
+            _ => ChainHead::EMPTY,
+        };
+        let commit = Commit::new().when(Condition::Equals(key.encode(), version));
+        Ok(Batch { commit, head, tools: HashSet::new(), waiting: Vec::new() })
+    }
+
+    /// Judges a ruling on the rows as they are; what is to be written goes into the batch on the condition that they stay.
+    async fn judge_into(&self, batch: &mut Batch, job: Job) {
+        let now = self.clock.now();
+        let judged = async {
+            let (facts, conditions) = facts(self.store.as_ref(), &job).await?;
+            Ok::<_, Fault>((judge(&facts, job.rule.wish, now)?, facts, conditions))
+        };
+        let (act, standing, conditions) = match judged.await {
+            Err(fault) => return answer(job, Err(fault)),
+            Ok((None, facts, _)) => return answer(job, Ok(Verdict { revision: None, standing: facts.standing })),
+            Ok((Some((_, standing)), ..)) if job.rule.validate_only => {
+                return answer(job, Ok(Verdict { revision: None, standing }));
+            }
+            Ok((Some((act, standing)), _, conditions)) => (act, standing, conditions),
+        };
+        let tool = &job.entry.tool;
+        let (client, upstream, name) = (tool.client, tool.upstream, tool.name().to_owned());
+        let subject = job.rule.subject.clone();
+        let ruling = Ruling { sequence: 0, at: now, subject, upstream, tool_name: name.clone(), act };
+        let (chained, head) = chain::append(&batch.head, ruling);
+        batch.head = head;
+        batch.commit.conditions.extend(conditions);
+        for record in [Record::Ruled(client, upstream, name, standing.clone()), Record::Ruling(client, chained)] {
+            let (key, value) = record.encode();
+            batch.commit.writes.push(toolgate_store::Write::Put(key, value));
+        }
+        batch.tools.insert(tool.id);
+        batch.waiting.push((job, standing));
+    }
+
+    /// Commits a batch and answers; gives back what has to be judged anew.
+    async fn write(&self, batch: Batch) -> Vec<Job> {
+        if batch.waiting.is_empty() {
+            return Vec::new();
+        }
+        let (key, value) = Record::ChainHead(self.client, batch.head).encode();
+        match self.store.commit(batch.commit.put(key, value)).await {
+            Ok(revision) => {
+                for (job, standing) in batch.waiting {
+                    answer(job, Ok(Verdict { revision: Some(revision), standing }));
+                }
+                Vec::new()
+            }
+            Err(CommitError::Conflict(_)) => batch.waiting.into_iter().map(|(job, _)| job).collect(),
+            Err(error) => {
+                let fault = from_commit_error(&error);
+                batch.waiting.into_iter().for_each(|(job, _)| answer(job, Err(fault.clone())));
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// The rows that a ruling depends on, and the conditions that they are still the same when it is written.
+async fn facts(store: &dyn Store, job: &Job) -> Result<(Facts, [Condition; 3]), Fault> {
+    let tool = &job.entry.tool;
+    let name = || tool.name().to_owned();
+    let observed_key = Key::Observed(tool.client, tool.upstream, name());
+    let ruled_key = Key::Ruled(tool.client, tool.upstream, name());
+    let upstream_key = Key::Upstream(tool.client, tool.upstream);
+    let (observed, observed_at) = read(store, &observed_key).await?;
+    let (ruled, ruled_at) = read(store, &ruled_key).await?;
+    let (upstream, upstream_at) = read(store, &upstream_key).await?;
+    let (Some(Record::Observed(.., observed)), Some(Record::Upstream(upstream))) = (observed, upstream) else {
+        return Err(Fault::ToolNotFound);
+    };
+    let standing = match ruled {
+        Some(Record::Ruled(.., standing)) => standing,
+        _ => Standing::default(),
+    };
+    let newest = observed_at.max(ruled_at).max(upstream_at);
+    if job.rule.based_on.is_some_and(|based_on| based_on != job.entry.changed || newest > based_on) {
+        return Err(Fault::EtagMismatch { current: String::new() });
+    }
+    let conditions = [
+        Condition::Equals(observed_key.encode(), observed_at),
+        Condition::Equals(ruled_key.encode(), ruled_at),
+        Condition::Equals(upstream_key.encode(), upstream_at),
+    ];
+    Ok((Facts { observed, standing, binding_epoch: upstream.binding_epoch }, conditions))
+}
+
+fn answer(job: Job, verdict: Result<Verdict, Fault>) {
+    // A caller that went away needs no answer; the ruling stands.
+    let _ = job.answer.send(verdict);
+}
