@@ -80,6 +80,11 @@ impl ToolWatch {
         }
     }
 
+    /// What the watcher knows: the point to resume from.
+    pub fn told(&self) -> Revision {
+        self.told.unwrap_or(Revision::ZERO)
+    }
+
     fn has_news(&self, snapshot: &Snapshot) -> bool {
         match self.told {
             None => true,

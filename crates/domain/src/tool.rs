@@ -115,6 +115,11 @@ impl Tool {
         toolgate_definition::effect(None, &self.definition)
     }
 
+    /// The definition that an agent reads; `None` unless the tool is served (law 4).
+    pub fn served_definition(&self) -> Option<&str> {
+        (self.state() == ToolState::Served).then(|| self.definition.text())
+    }
+
     /// When the definition or a ruling last changed.
     pub fn updated_at(&self) -> Moment {
         self.observed.changed_at.max(self.ruled.changed_at.unwrap_or_default())

@@ -42,7 +42,11 @@ impl Governance {
     /// # Errors
     /// [`Fault::Invalid`]; [`Fault::ScopeMissing`] for a scope that the caller lacks; [`Fault::ClientNotFound`]; failures
     /// of the store.
-    pub async fn create_api_key(&self, caller: &Caller, wanted: CreateApiKey) -> Result<CreatedApiKey, Fault> {
+    pub async fn create_api_key(
+        &self,
+        caller: &Caller,
+        wanted: CreateApiKey,
+    ) -> Result<CreatedApiKey, Fault> {
         if wanted.display_name.len() > limits::MAX_DISPLAY_NAME_BYTES {
             let problem = format!("is longer than {} bytes", limits::MAX_DISPLAY_NAME_BYTES);
             return Err(Fault::invalid("display_name", problem));

@@ -75,7 +75,8 @@ impl Governance {
         let (Some(Record::Bootstrap(id)), _) = read(self.store(), &Key::Bootstrap).await? else {
             return Err(missing());
         };
-        let (Some(Record::ApiKeyOwner(_, client)), _) = read(self.store(), &Key::ApiKeyOwner(id)).await? else {
+        let (Some(Record::ApiKeyOwner(_, client)), _) = read(self.store(), &Key::ApiKeyOwner(id)).await?
+        else {
             return Err(missing());
         };
         let (Some(Record::ApiKey(key)), _) = read(self.store(), &Key::ApiKey(client, id)).await? else {

@@ -48,7 +48,11 @@ impl Governance {
     /// # Errors
     /// [`Fault::Invalid`] with every violation; [`Fault::ScopeMissing`] when a stdio or private upstream is wanted by a
     /// caller without [`Scope::Admin`]; [`Fault::SlugTaken`]; [`Fault::LimitExceeded`]; failures of the store.
-    pub async fn create_upstream(&self, caller: &Caller, wanted: CreateUpstream) -> Result<CreatedUpstream, Fault> {
+    pub async fn create_upstream(
+        &self,
+        caller: &Caller,
+        wanted: CreateUpstream,
+    ) -> Result<CreatedUpstream, Fault> {
         if wanted.transport.is_privileged() {
             caller.require(Scope::Admin)?;
         }
@@ -79,7 +83,9 @@ impl Governance {
         match slug {
             Ok(slug) if violations.is_empty() => {
                 let (field, endpoint) = endpoint(&wanted.transport);
-                self.servers.admits(&endpoint).map_err(|error| Fault::invalid(field, format!("is {error}")))?;
+                self.servers
+                    .admits(&endpoint)
+                    .map_err(|error| Fault::invalid(field, format!("is {error}")))?;
                 Ok(slug)
             }
             _ => Err(Fault::Invalid(violations)),
@@ -94,7 +100,15 @@ impl Governance {
             Ok::<_, Fault>(Sealed(self.sealer.seal_secret(&context, plain.as_bytes())))
         })?;
         let display_name = wanted.display_name;
-        Ok(Upstream { id, client: wanted.client, slug, display_name, transport, binding_epoch: 1, created_at })
+        Ok(Upstream {
+            id,
+            client: wanted.client,
+            slug,
+            display_name,
+            transport,
+            binding_epoch: 1,
+            created_at,
+        })
     }
 
     async fn register(&self, upstream: Upstream) -> Result<CreatedUpstream, Fault> {
@@ -126,7 +140,8 @@ fn would_be(upstream: Upstream, snapshot: Arc<Snapshot>) -> CreatedUpstream {
 
 /// What policy is asked about, and the field that an answer is about.
 fn endpoint(transport: &Transport<String>) -> (&'static str, Endpoint) {
-    let secrets = |all: &[(String, String)]| all.iter().map(|(n, v)| (n.clone(), Secret::new(v.as_str()))).collect();
+    let secrets =
+        |all: &[(String, String)]| all.iter().map(|(n, v)| (n.clone(), Secret::new(v.as_str()))).collect();
     match transport {
         Transport::Http { url, headers, allow_private } => {
             let endpoint =

@@ -106,7 +106,9 @@ pub(crate) fn judge(facts: &Facts, wish: Wish, now: Moment) -> Result<Option<(Ac
             Ok(Some((Act::RevokeApproval, Standing { approval: None, changed_at, ..standing.clone() })))
         }
         Wish::Disable | Wish::Enable if standing.disabled == (wish == Wish::Disable) => Ok(None),
-        Wish::Disable => Ok(Some((Act::Disable, Standing { disabled: true, changed_at, ..standing.clone() }))),
+        Wish::Disable => {
+            Ok(Some((Act::Disable, Standing { disabled: true, changed_at, ..standing.clone() })))
+        }
         Wish::Enable => Ok(Some((Act::Enable, Standing { disabled: false, changed_at, ..standing.clone() }))),
     }
 }
@@ -135,8 +137,13 @@ mod tests {
 
     fn facts() -> Facts {
         let at = Moment::from_unix_ms(1);
-        let observed =
-            Observed { fingerprint: print(1), first_seen_at: at, changed_at: at, removed_at: None, conflicted: false };
+        let observed = Observed {
+            fingerprint: print(1),
+            first_seen_at: at,
+            changed_at: at,
+            removed_at: None,
+            conflicted: false,
+        };
         Facts { observed, standing: Standing::default(), binding_epoch: 4 }
     }
 

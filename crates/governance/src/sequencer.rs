@@ -7,11 +7,7 @@ use std::{
 
 use tokio::sync::{mpsc, oneshot};
 use toolgate_catalog::{ToolEntry, from_commit_error};
-use toolgate_domain::{
-    ClientId, Clock, Fault, ToolId,
-    ruling::Ruling,
-    tool::Ruled as Standing,
-};
+use toolgate_domain::{ClientId, Clock, Fault, ToolId, ruling::Ruling, tool::Ruled as Standing};
 use toolgate_records::{ChainHead, Key, Record, chain};
 use toolgate_store::{Commit, CommitError, Condition, Revision, SharedStore, Store};
 
@@ -73,7 +69,8 @@ impl Sequencers {
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         let queue = queues.entry(client).or_insert_with(|| {
             let (sender, receiver) = mpsc::channel(MAX_WAITING);
-            let sequencer = Sequencer { store: Arc::clone(&self.store), clock: Arc::clone(&self.clock), client };
+            let sequencer =
+                Sequencer { store: Arc::clone(&self.store), clock: Arc::clone(&self.clock), client };
             tokio::spawn(sequencer.run(receiver));
             sender
         });
@@ -159,7 +156,9 @@ impl Sequencer {
         };
         let (act, standing, conditions) = match judged.await {
             Err(fault) => return answer(job, Err(fault)),
-            Ok((None, facts, _)) => return answer(job, Ok(Verdict { revision: None, standing: facts.standing })),
+            Ok((None, facts, _)) => {
+                return answer(job, Ok(Verdict { revision: None, standing: facts.standing }));
+            }
             Ok((Some((_, standing)), ..)) if job.rule.validate_only => {
                 return answer(job, Ok(Verdict { revision: None, standing }));
             }
@@ -172,7 +171,9 @@ impl Sequencer {
         let (chained, head) = chain::append(&batch.head, ruling);
         batch.head = head;
         batch.commit.conditions.extend(conditions);
-        for record in [Record::Ruled(client, upstream, name, standing.clone()), Record::Ruling(client, chained)] {
+        for record in
+            [Record::Ruled(client, upstream, name, standing.clone()), Record::Ruling(client, chained)]
+        {
             let (key, value) = record.encode();
             batch.commit.writes.push(toolgate_store::Write::Put(key, value));
         }
@@ -213,7 +214,8 @@ async fn facts(store: &dyn Store, job: &Job) -> Result<(Facts, [Condition; 3]), 
     let (observed, observed_at) = read(store, &observed_key).await?;
     let (ruled, ruled_at) = read(store, &ruled_key).await?;
     let (upstream, upstream_at) = read(store, &upstream_key).await?;
-    let (Some(Record::Observed(.., observed)), Some(Record::Upstream(upstream))) = (observed, upstream) else {
+    let (Some(Record::Observed(.., observed)), Some(Record::Upstream(upstream))) = (observed, upstream)
+    else {
         return Err(Fault::ToolNotFound);
     };
     let standing = match ruled {

@@ -54,7 +54,9 @@ impl Authenticator {
     }
 
     async fn by_id(&self, id: KeyId) -> Result<Option<ApiKey>, Fault> {
-        let Some(Record::ApiKeyOwner(_, client)) = self.read(&Key::ApiKeyOwner(id)).await? else { return Ok(None) };
+        let Some(Record::ApiKeyOwner(_, client)) = self.read(&Key::ApiKeyOwner(id)).await? else {
+            return Ok(None);
+        };
         match self.read(&Key::ApiKey(client, id)).await? {
             Some(Record::ApiKey(key)) => Ok(Some(key)),
             _ => Ok(None),

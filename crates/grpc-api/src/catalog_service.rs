@@ -1,0 +1,222 @@
+use std::{num::NonZeroUsize, pin::Pin, sync::Arc};
+
+use futures::Stream;
+use tokio_util::sync::CancellationToken;
+use tonic::{Request, Response, Status};
+use toolgate_api_proto::{
+    WholeAnswer,
+    v1::{self as pb, tool_catalog_server::ToolCatalog},
+};
+use toolgate_catalog::{
+    Catalog, Snapshot, View,
+    get_tool::{GetTool, get_tool},
+    list_tools::{ListTools, list_from},
+    snapshot::{Filter, PageSize},
+    upstreams::{ListUpstreams, UpstreamRef, get_upstream, list_upstreams},
+    watch_tools::{WatchTools, watch_tools},
+};
+use toolgate_domain::{Caller, Fault, Scope, limits};
+
+use crate::{
+    Gate,
+    convert::{fields, tool, upstream},
+    rpc::Rpc,
+    tokens::{RequestDigest, digest},
+    watch_stream::watch_stream,
+};
+
+/// `ToolCatalog` over the use cases of the catalogue.
+#[derive(Debug, Clone)]
+pub struct CatalogService {
+    catalog: Catalog,
+    gate: Gate,
+    stopping: CancellationToken,
+}
+
+impl CatalogService {
+    /// Answers from `catalog`; streams end when `stopping` is cancelled.
+    pub fn new(catalog: Catalog, gate: Gate, stopping: CancellationToken) -> Self {
+        Self { catalog, gate, stopping }
+    }
+
+    async fn list_tools(
+        &self,
+        caller: Caller,
+        request: Request<pb::ListToolsRequest>,
+    ) -> Result<pb::ListToolsResponse, Fault> {
+        let whole = request.extensions().get::<WholeAnswer>().is_some();
+        let ask = request.into_inner();
+        let view = admitted_view(&caller, ask.view)?;
+        let (client, tokens) = self.gate.tenant(&caller, &ask.client_id)?;
+        let of = list_digest(&ask, view);
+        let size = fields::page_size(ask.page_size, limits::TOOLS_PAGE_SIZE, limits::TOOLS_PAGE_SIZE)?;
+        let list = ListTools {
+            client,
+            view,
+            filter: filter_from_proto(&ask)?,
+            after: tokens.open_tool_page(of, &ask.page_token)?,
+            size: if whole { PageSize::Whole } else { PageSize::AtMost(size) },
+            min_revision: tokens.open_revision(&ask.min_revision, "min_revision")?,
+        };
+        let snapshot = self.catalog.snapshot(client, list.min_revision).await?;
+        let page_of = digest([&of[..], &list_size_bytes(list.size), ask.page_token.as_bytes()]);
+        let etag = tokens.answer(page_of, snapshot.revision());
+        let revision = tokens.revision(snapshot.revision());
+        if ask.if_none_match == etag {
+            return Ok(pb::ListToolsResponse { revision, etag, not_modified: true, ..Default::default() });
+        }
+        let page = list_from(snapshot, &list)?.page;
+        let next = page.more_after.map(|key| tokens.tool_page(of, &key)).unwrap_or_default();
+        let tools = page.tools.iter().map(|entry| tool::to_proto(entry, view, &tokens)).collect();
+        Ok(pb::ListToolsResponse { tools, next_page_token: next, revision, etag, not_modified: false })
+    }
+
+    async fn get_tool(&self, caller: Caller, ask: pb::GetToolRequest) -> Result<pb::GetToolResponse, Fault> {
+        let view = admitted_view(&caller, ask.view)?;
+        let (client, tokens) = self.gate.tenant(&caller, &ask.client_id)?;
+        let get = GetTool {
+            client,
+            id: fields::required(&ask.id, "id")?,
+            view,
+            min_revision: tokens.open_revision(&ask.min_revision, "min_revision")?,
+        };
+        let (entry, snapshot) = get_tool(&self.catalog, &get).await?;
+        let tool = Some(tool::to_proto(&entry, view, &tokens));
+        Ok(pb::GetToolResponse { tool, revision: tokens.revision(snapshot.revision()) })
+    }
+
+    async fn watch_tools(
+        &self,
+        caller: Caller,
+        ask: pb::WatchToolsRequest,
+    ) -> Result<WatchToolsStream, Fault> {
+        let view = admitted_view(&caller, ask.view)?;
+        let (client, tokens) = self.gate.tenant(&caller, &ask.client_id)?;
+        let resume = tokens.open_revision(&ask.resume_revision, "resume_revision")?;
+        let watch = watch_tools(&self.catalog, WatchTools { client, view, resume }).await?;
+        Ok(Box::pin(watch_stream(watch, client, view, self.gate.clone(), self.stopping.clone())))
+    }
+
+    async fn list_upstreams(
+        &self,
+        caller: Caller,
+        ask: pb::ListUpstreamsRequest,
+    ) -> Result<pb::ListUpstreamsResponse, Fault> {
+        let (client, tokens) = self.gate.tenant(&caller, &ask.client_id)?;
+        let of = digest([&b"upstreams"[..]]);
+        let size =
+            fields::page_size(ask.page_size, limits::UPSTREAMS_PAGE_SIZE, limits::MAX_UPSTREAMS_PAGE_SIZE)?;
+        let list = ListUpstreams {
+            client,
+            after: tokens.open_upstream_page(of, &ask.page_token)?,
+            size: NonZeroUsize::new(size).unwrap_or(NonZeroUsize::MIN),
+            min_revision: tokens.open_revision(&ask.min_revision, "min_revision")?,
+        };
+        let page = list_upstreams(&self.catalog, &list).await?;
+        Ok(pb::ListUpstreamsResponse {
+            upstreams: page.upstreams.iter().map(upstream::to_proto).collect(),
+            next_page_token: page.more_after.map(|id| tokens.upstream_page(of, id)).unwrap_or_default(),
+            revision: tokens.revision(page.snapshot.revision()),
+        })
+    }
+
+    async fn get_upstream(
+        &self,
+        caller: Caller,
+        ask: pb::GetUpstreamRequest,
+    ) -> Result<pb::GetUpstreamResponse, Fault> {
+        let (client, tokens) = self.gate.tenant(&caller, &ask.client_id)?;
+        let name = upstream_ref(&ask.id)?;
+        let min_revision = tokens.open_revision(&ask.min_revision, "min_revision")?;
+        let (detail, snapshot): (_, Arc<Snapshot>) =
+            get_upstream(&self.catalog, client, &name, min_revision).await?;
+        let upstream = Some(upstream::to_proto(&detail));
+        Ok(pb::GetUpstreamResponse { upstream, revision: tokens.revision(snapshot.revision()) })
+    }
+}
+
+pub(crate) fn upstream_ref(id: &str) -> Result<UpstreamRef, Fault> {
+    if id.is_empty() {
+        return Err(Fault::invalid("id", "is required: an upstream's id or slug"));
+    }
+    Ok(UpstreamRef::parse(id))
+}
+
+/// The view, if the caller may see it: RAW is for `mcp:read` alone.
+fn admitted_view(caller: &Caller, view: i32) -> Result<View, Fault> {
+    let view = tool::view_from_proto(view)?;
+    if view == View::Raw {
+        caller.require(Scope::Read)?;
+    }
+    Ok(view)
+}
+
+fn filter_from_proto(ask: &pb::ListToolsRequest) -> Result<Filter, Fault> {
+    Ok(Filter {
+        upstream: fields::optional(&ask.upstream_id, "upstream_id")?,
+        states: tool::states_from_proto(&ask.states)?,
+        namespaced_name: Some(ask.namespaced_name.clone()).filter(|name| !name.is_empty()),
+    })
+}
+
+/// What the pages of one list have in common.
+fn list_digest(ask: &pb::ListToolsRequest, view: View) -> RequestDigest {
+    let view = [u8::from(view == View::Served)];
+    let states: Vec<u8> = ask.states.iter().flat_map(|state| state.to_be_bytes()).collect();
+    digest([&b"tools"[..], &view, ask.upstream_id.as_bytes(), &states, ask.namespaced_name.as_bytes()])
+}
+
+fn list_size_bytes(size: PageSize) -> [u8; 8] {
+    match size {
+        PageSize::Whole => [0xff; 8],
+        PageSize::AtMost(size) => (size as u64).to_be_bytes(),
+    }
+}
+
+type WatchToolsStream = Pin<Box<dyn Stream<Item = Result<pb::WatchToolsResponse, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl ToolCatalog for CatalogService {
+    type WatchToolsStream = WatchToolsStream;
+
+    async fn list_tools(
+        &self,
+        request: Request<pb::ListToolsRequest>,
+    ) -> Result<Response<pb::ListToolsResponse>, Status> {
+        self.gate.run(Rpc::ListTools, request, |caller, request| self.list_tools(caller, request)).await
+    }
+
+    async fn get_tool(
+        &self,
+        request: Request<pb::GetToolRequest>,
+    ) -> Result<Response<pb::GetToolResponse>, Status> {
+        self.gate
+            .run(Rpc::GetTool, request, |caller, request| self.get_tool(caller, request.into_inner()))
+            .await
+    }
+
+    async fn watch_tools(
+        &self,
+        request: Request<pb::WatchToolsRequest>,
+    ) -> Result<Response<WatchToolsStream>, Status> {
+        self.gate
+            .run(Rpc::WatchTools, request, |caller, request| self.watch_tools(caller, request.into_inner()))
+            .await
+    }
+
+    async fn list_upstreams(
+        &self,
+        request: Request<pb::ListUpstreamsRequest>,
+    ) -> Result<Response<pb::ListUpstreamsResponse>, Status> {
+        let call = |caller, request: Request<_>| self.list_upstreams(caller, request.into_inner());
+        self.gate.run(Rpc::ListUpstreams, request, call).await
+    }
+
+    async fn get_upstream(
+        &self,
+        request: Request<pb::GetUpstreamRequest>,
+    ) -> Result<Response<pb::GetUpstreamResponse>, Status> {
+        let call = |caller, request: Request<_>| self.get_upstream(caller, request.into_inner());
+        self.gate.run(Rpc::GetUpstream, request, call).await
+    }
+}

@@ -1,0 +1,5 @@
+//! Conversions between the wire and the domain, by hand, each in one named function.
+
+pub(crate) mod fields;
+pub(crate) mod tool;
+pub(crate) mod upstream;

@@ -1,0 +1,99 @@
+//! Upstreams to the wire; transports from it.
+
+use std::collections::HashMap;
+
+use toolgate_api_proto::v1 as pb;
+use toolgate_catalog::upstreams::UpstreamDetail;
+use toolgate_domain::{Fault, sync_issue::SyncIssue, sync_status::Health, upstream::Transport};
+
+use super::fields::timestamp;
+
+/// The message of an upstream. Secrets have only their names in it.
+pub(crate) fn to_proto(detail: &UpstreamDetail) -> pb::Upstream {
+    let UpstreamDetail { entry, status } = detail;
+    let upstream = &entry.upstream;
+    let listing = entry.listing.clone().unwrap_or_default();
+    pb::Upstream {
+        id: upstream.id.to_string(),
+        client_id: upstream.client.to_string(),
+        slug: upstream.slug.to_string(),
+        display_name: upstream.display_name.clone(),
+        transport: Some(transport_to_proto(&upstream.transport)),
+        create_time: Some(timestamp(upstream.created_at)),
+        health: health_to_proto(status.health).into(),
+        last_complete_listing_time: status.last_complete_at.map(timestamp),
+        last_attempt_time: status.last_attempt_at.map(timestamp),
+        last_error: status.last_error.clone(),
+        sync_issues: listing.issues.into_iter().map(issue_to_proto).collect(),
+        entries_read: i32::try_from(listing.entries_read).unwrap_or(i32::MAX),
+        protocol_version: listing.protocol_version,
+    }
+}
+
+fn transport_to_proto<S>(transport: &Transport<S>) -> pb::upstream::Transport {
+    let names = |secrets: &[(String, S)]| secrets.iter().map(|(name, _)| name.clone()).collect();
+    match transport {
+        Transport::Http { url, headers, allow_private } => pb::upstream::Transport::Http(pb::HttpTransport {
+            url: url.clone(),
+            headers: HashMap::new(),
+            header_names: names(headers),
+            allow_private: *allow_private,
+        }),
+        Transport::Stdio { command, args, env } => pb::upstream::Transport::Stdio(pb::StdioTransport {
+            command: command.clone(),
+            args: args.clone(),
+            env: HashMap::new(),
+            env_names: names(env),
+        }),
+    }
+}
+
+fn issue_to_proto(issue: SyncIssue) -> pb::SyncIssue {
+    pb::SyncIssue {
+        code: issue.code,
+        tool_name: issue.tool_name.unwrap_or_default(),
+        position: i32::try_from(issue.position).unwrap_or(i32::MAX),
+        path: issue.path,
+        message: issue.message,
+        entries: i32::try_from(issue.entries).unwrap_or(i32::MAX),
+    }
+}
+
+fn health_to_proto(health: Health) -> pb::UpstreamHealth {
+    match health {
+        Health::Unknown => pb::UpstreamHealth::Unknown,
+        Health::Ok => pb::UpstreamHealth::Ok,
+        Health::Incomplete => pb::UpstreamHealth::Incomplete,
+        Health::Unavailable => pb::UpstreamHealth::Unavailable,
+    }
+}
+
+/// The transport of a request, secrets in the clear.
+pub(crate) fn transport_from_proto(
+    transport: Option<pb::create_upstream_request::Transport>,
+) -> Result<Transport<String>, Fault> {
+    use pb::create_upstream_request::Transport as Wire;
+    match transport {
+        None => Err(Fault::invalid("transport", "is required: give http or stdio")),
+        Some(Wire::Http(http)) if !http.header_names.is_empty() => {
+            Err(Fault::invalid("http.header_names", "is output only; set headers"))
+        }
+        Some(Wire::Http(http)) => Ok(Transport::Http {
+            url: http.url,
+            headers: ordered(http.headers),
+            allow_private: http.allow_private,
+        }),
+        Some(Wire::Stdio(stdio)) if !stdio.env_names.is_empty() => {
+            Err(Fault::invalid("stdio.env_names", "is output only; set env"))
+        }
+        Some(Wire::Stdio(stdio)) => {
+            Ok(Transport::Stdio { command: stdio.command, args: stdio.args, env: ordered(stdio.env) })
+        }
+    }
+}
+
+fn ordered(map: HashMap<String, String>) -> Vec<(String, String)> {
+    let mut all: Vec<_> = map.into_iter().collect();
+    all.sort_unstable();
+    all
+}

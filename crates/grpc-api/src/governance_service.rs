@@ -1,0 +1,242 @@
+use tonic::{Request, Response, Status};
+use toolgate_api_proto::v1::{self as pb, tool_governance_server::ToolGovernance};
+use toolgate_catalog::{View, sync::Summary, upstreams::get_upstream};
+use toolgate_domain::{Caller, ClientId, Fault, Scope, Scopes, ToolId, limits};
+use toolgate_governance::{CreateApiKey, CreateUpstream, Governance, Rule, Wish};
+
+use crate::{
+    Gate,
+    catalog_service::upstream_ref,
+    convert::{
+        fields::{self, count, timestamp},
+        tool, upstream,
+    },
+    rpc::Rpc,
+};
+
+/// `ToolGovernance` over the use cases of governance.
+#[derive(Debug, Clone)]
+pub struct GovernanceService {
+    governance: Governance,
+    gate: Gate,
+}
+
+/// A ruling as the four requests have it in common.
+struct Asked {
+    client_id: String,
+    id: String,
+    etag: String,
+    validate_only: bool,
+}
+
+impl GovernanceService {
+    /// Rules through `governance`.
+    pub fn new(governance: Governance, gate: Gate) -> Self {
+        Self { governance, gate }
+    }
+
+    async fn create_upstream(
+        &self,
+        caller: Caller,
+        ask: pb::CreateUpstreamRequest,
+    ) -> Result<pb::CreateUpstreamResponse, Fault> {
+        let (client, tokens) = self.gate.tenant(&caller, &ask.client_id)?;
+        let wanted = CreateUpstream {
+            client,
+            slug: ask.slug,
+            display_name: ask.display_name,
+            transport: upstream::transport_from_proto(ask.transport)?,
+            validate_only: ask.validate_only,
+        };
+        let created = self.governance.create_upstream(&caller, wanted).await?;
+        Ok(pb::CreateUpstreamResponse {
+            upstream: Some(upstream::to_proto(&created.detail)),
+            revision: tokens.revision(created.snapshot.revision()),
+        })
+    }
+
+    async fn sync_upstream(
+        &self,
+        caller: Caller,
+        ask: pb::SyncUpstreamRequest,
+    ) -> Result<pb::SyncUpstreamResponse, Fault> {
+        let (client, tokens) = self.gate.tenant(&caller, &ask.client_id)?;
+        let name = upstream_ref(&ask.id)?;
+        let catalog = self.governance.catalog();
+        let (mut detail, mut snapshot) = get_upstream(catalog, client, &name, None).await?;
+        let id = detail.entry.upstream.id;
+        let mut summary = Summary::default();
+        if ask.wait {
+            let report = self.governance.syncs().sync(client, id).await?;
+            summary = report.summary;
+            (detail, snapshot) = get_upstream(catalog, client, &name, report.revision).await?;
+        } else {
+            self.governance.syncs().request(client, id)?;
+        }
+        Ok(pb::SyncUpstreamResponse {
+            upstream: Some(upstream::to_proto(&detail)),
+            revision: tokens.revision(snapshot.revision()),
+            added: count(summary.added),
+            changed: count(summary.changed),
+            removed: count(summary.removed),
+            unchanged: count(summary.unchanged),
+        })
+    }
+
+    /// The tool after a ruling, and the revision that holds it.
+    async fn rule(
+        &self,
+        caller: Caller,
+        asked: Asked,
+        wish: Wish,
+    ) -> Result<(Option<pb::Tool>, String), Fault> {
+        let (client, tokens) = self.gate.tenant(&caller, &asked.client_id)?;
+        let id: ToolId = fields::required(&asked.id, "id")?;
+        let rule = Rule {
+            client,
+            tool: id,
+            subject: caller.subject,
+            wish,
+            based_on: tokens.open_tool(id, &asked.etag)?,
+            validate_only: asked.validate_only,
+        };
+        match self.governance.rule(rule).await {
+            Ok(ruled) => {
+                let tool = tool::to_proto(&ruled.entry, View::Raw, &tokens);
+                Ok((Some(tool), tokens.revision(ruled.snapshot.revision())))
+            }
+            Err(Fault::EtagMismatch { .. }) => Err(self.etag_mismatch(client, id).await?),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    async fn etag_mismatch(&self, client: ClientId, id: ToolId) -> Result<Fault, Fault> {
+        let snapshot = self.governance.catalog().snapshot(client, None).await?;
+        let entry = snapshot.tool(id).ok_or(Fault::ToolNotFound)?;
+        Ok(Fault::EtagMismatch { current: self.gate.tokens(client).tool(entry) })
+    }
+
+    async fn create_api_key(
+        &self,
+        caller: Caller,
+        ask: pb::CreateApiKeyRequest,
+    ) -> Result<pb::CreateApiKeyResponse, Fault> {
+        let (client, _) = self.gate.tenant(&caller, &ask.client_id)?;
+        let wanted = CreateApiKey {
+            client,
+            display_name: ask.display_name,
+            scopes: scopes_from_proto(&ask.scopes)?,
+            validate_only: ask.validate_only,
+        };
+        let created = self.governance.create_api_key(&caller, wanted).await?;
+        let key = created.key;
+        let api_key = pb::ApiKey {
+            id: key.id.to_string(),
+            client_id: key.client.to_string(),
+            display_name: key.display_name,
+            scopes: key.scopes.iter().map(|scope| scope.to_string()).collect(),
+            operator: key.operator,
+            create_time: Some(timestamp(key.created_at)),
+        };
+        let secret = created.secret.map(|secret| secret.to_string()).unwrap_or_default();
+        Ok(pb::CreateApiKeyResponse { api_key: Some(api_key), secret })
+    }
+}
+
+fn scopes_from_proto(scopes: &[String]) -> Result<Scopes, Fault> {
+    if scopes.len() > limits::MAX_SCOPES {
+        return Err(Fault::invalid("scopes", format!("has more than {} entries", limits::MAX_SCOPES)));
+    }
+    let scope =
+        |(index, text): (usize, &String)| fields::required::<Scope>(text, &format!("scopes[{index}]"));
+    scopes.iter().enumerate().map(scope).collect()
+}
+
+macro_rules! asked {
+    ($request:ident) => {
+        Asked {
+            client_id: $request.client_id,
+            id: $request.id,
+            etag: $request.etag,
+            validate_only: $request.validate_only,
+        }
+    };
+}
+
+#[tonic::async_trait]
+impl ToolGovernance for GovernanceService {
+    async fn create_upstream(
+        &self,
+        request: Request<pb::CreateUpstreamRequest>,
+    ) -> Result<Response<pb::CreateUpstreamResponse>, Status> {
+        let call = |caller, request: Request<_>| self.create_upstream(caller, request.into_inner());
+        self.gate.run(Rpc::CreateUpstream, request, call).await
+    }
+
+    async fn sync_upstream(
+        &self,
+        request: Request<pb::SyncUpstreamRequest>,
+    ) -> Result<Response<pb::SyncUpstreamResponse>, Status> {
+        let call = |caller, request: Request<_>| self.sync_upstream(caller, request.into_inner());
+        self.gate.run(Rpc::SyncUpstream, request, call).await
+    }
+
+    async fn approve_tool(
+        &self,
+        request: Request<pb::ApproveToolRequest>,
+    ) -> Result<Response<pb::ApproveToolResponse>, Status> {
+        let call = async |caller, request: Request<pb::ApproveToolRequest>| {
+            let ask = request.into_inner();
+            let reviewed = fields::required(&ask.definition_hash, "definition_hash")?;
+            let pb::ApproveToolRequest { id, client_id, validate_only, .. } = ask;
+            let asked = Asked { client_id, id, etag: String::new(), validate_only };
+            let (tool, revision) = self.rule(caller, asked, Wish::Approve(reviewed)).await?;
+            Ok(pb::ApproveToolResponse { tool, revision })
+        };
+        self.gate.run(Rpc::ApproveTool, request, call).await
+    }
+
+    async fn revoke_tool_approval(
+        &self,
+        request: Request<pb::RevokeToolApprovalRequest>,
+    ) -> Result<Response<pb::RevokeToolApprovalResponse>, Status> {
+        let call = async |caller, request: Request<pb::RevokeToolApprovalRequest>| {
+            let ask = request.into_inner();
+            let (tool, revision) = self.rule(caller, asked!(ask), Wish::Revoke).await?;
+            Ok(pb::RevokeToolApprovalResponse { tool, revision })
+        };
+        self.gate.run(Rpc::RevokeToolApproval, request, call).await
+    }
+
+    async fn disable_tool(
+        &self,
+        request: Request<pb::DisableToolRequest>,
+    ) -> Result<Response<pb::DisableToolResponse>, Status> {
+        let call = async |caller, request: Request<pb::DisableToolRequest>| {
+            let ask = request.into_inner();
+            let (tool, revision) = self.rule(caller, asked!(ask), Wish::Disable).await?;
+            Ok(pb::DisableToolResponse { tool, revision })
+        };
+        self.gate.run(Rpc::DisableTool, request, call).await
+    }
+
+    async fn enable_tool(
+        &self,
+        request: Request<pb::EnableToolRequest>,
+    ) -> Result<Response<pb::EnableToolResponse>, Status> {
+        let call = async |caller, request: Request<pb::EnableToolRequest>| {
+            let ask = request.into_inner();
+            let (tool, revision) = self.rule(caller, asked!(ask), Wish::Enable).await?;
+            Ok(pb::EnableToolResponse { tool, revision })
+        };
+        self.gate.run(Rpc::EnableTool, request, call).await
+    }
+
+    async fn create_api_key(
+        &self,
+        request: Request<pb::CreateApiKeyRequest>,
+    ) -> Result<Response<pb::CreateApiKeyResponse>, Status> {
+        let call = |caller, request: Request<_>| self.create_api_key(caller, request.into_inner());
+        self.gate.run(Rpc::CreateApiKey, request, call).await
+    }
+}

@@ -1,0 +1,108 @@
+//! Every RPC with what it takes and how long it may take. A test compares this table with the descriptor.
+
+use std::time::Duration;
+
+use toolgate_domain::Scope;
+
+/// What a caller must hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// This scope.
+    Scope(Scope),
+    /// `mcp:read`; for the SERVED view `mcp:call` does as well.
+    ScopeOfView,
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    /// Full name of the service.
+    pub service: &'static str,
+    /// Name of the method.
+    pub method: &'static str,
+    /// What a caller must hold.
+    pub takes: Takes,
+    /// How long the call may take here, whatever the caller allows; `None` for a stream.
+    pub deadline: Option<Duration>,
+}
+
+const CATALOG: &str = "toolgate.v1.ToolCatalog";
+const GOVERNANCE: &str = "toolgate.v1.ToolGovernance";
+const READ: Option<Duration> = Some(Duration::from_secs(10));
+const WRITE: Option<Duration> = Some(Duration::from_secs(30));
+/// Longer than the longest listing, twice over.
+const SYNC: Option<Duration> = Some(Duration::from_secs(300));
+
+const fn rule(service: &'static str, method: &'static str, takes: Takes, deadline: Option<Duration>) -> Rule {
+    Rule { service, method, takes, deadline }
+}
+
+macro_rules! rpcs {
+    ($($name:ident: $service:ident $takes:expr, $deadline:expr;)*) => {
+        /// An RPC.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[expect(missing_docs, reason = "named as in the proto, which documents each")]
+        pub enum Rpc {
+            $($name,)*
+        }
+
+        /// The table, in the order of [`Rpc`].
+        pub const RULES: &[Rule] = &[$(rule($service, stringify!($name), $takes, $deadline),)*];
+    };
+}
+
+rpcs! {
+    ListTools: CATALOG Takes::ScopeOfView, READ;
+    GetTool: CATALOG Takes::ScopeOfView, READ;
+    WatchTools: CATALOG Takes::ScopeOfView, None;
+    ListUpstreams: CATALOG Takes::Scope(Scope::Read), READ;
+    GetUpstream: CATALOG Takes::Scope(Scope::Read), READ;
+    CreateUpstream: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
+    SyncUpstream: GOVERNANCE Takes::Scope(Scope::Write), SYNC;
+    ApproveTool: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
+    RevokeToolApproval: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
+    DisableTool: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
+    EnableTool: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
+    CreateApiKey: GOVERNANCE Takes::Scope(Scope::Admin), WRITE;
+}
+
+impl Rpc {
+    /// Its row.
+    pub fn rule(self) -> &'static Rule {
+        &RULES[self as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use prost::Message;
+    use prost_types::FileDescriptorSet;
+
+    use super::*;
+
+    #[test]
+    fn the_table_holds_every_rpc_of_the_contract_and_no_other() {
+        let set = FileDescriptorSet::decode(toolgate_api_proto::FILE_DESCRIPTOR_SET).unwrap();
+        let mut declared = BTreeSet::new();
+        for file in &set.file {
+            for service in &file.service {
+                for method in &service.method {
+                    let service = format!("{}.{}", file.package(), service.name());
+                    let streams = method.server_streaming() || method.client_streaming();
+                    declared.insert((service, method.name().to_owned(), streams));
+                }
+            }
+        }
+        let row = |rule: &Rule| (rule.service.to_owned(), rule.method.to_owned(), rule.deadline.is_none());
+        assert_eq!(RULES.iter().map(row).collect::<BTreeSet<_>>(), declared);
+    }
+
+    #[test]
+    fn every_rpc_finds_its_own_row() {
+        assert_eq!(Rpc::ListTools.rule().method, "ListTools");
+        assert_eq!(Rpc::CreateApiKey.rule().method, "CreateApiKey");
+        assert_eq!(Rpc::CreateApiKey as usize + 1, RULES.len());
+    }
+}

@@ -1,0 +1,168 @@
+//! Revisions, page tokens and etags: opaque to callers, and of no use to another client (law 10).
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use toolgate_catalog::{ToolEntry, ToolKey};
+use toolgate_domain::{ClientId, Fault, ToolId, UpstreamId};
+use toolgate_sealing::{Sealer, TokenKind};
+use toolgate_store::Revision;
+
+/// Stands for everything in a request that its answer depends on.
+pub(crate) type RequestDigest = [u8; 16];
+
+/// Longest token that is looked at: a page token with the longest name of a tool is shorter.
+const MAX_TOKEN_BYTES: usize = 4096;
+
+/// The tokens of one client.
+pub(crate) struct Tokens<'a> {
+    sealer: &'a Sealer,
+    client: ClientId,
+}
+
+impl<'a> Tokens<'a> {
+    pub(crate) fn new(sealer: &'a Sealer, client: ClientId) -> Self {
+        Self { sealer, client }
+    }
+
+    pub(crate) fn revision(&self, revision: Revision) -> String {
+        self.seal(TokenKind::Revision, &revision.0.to_be_bytes())
+    }
+
+    /// The revision behind a token; `None` for the empty text.
+    pub(crate) fn open_revision(&self, text: &str, field: &str) -> Result<Option<Revision>, Fault> {
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let bytes = self.open(TokenKind::Revision, text).and_then(|plain| <[u8; 8]>::try_from(plain).ok());
+        let bytes =
+            bytes.ok_or_else(|| Fault::invalid(field, "is not a revision that this client was given"))?;
+        Ok(Some(Revision(u64::from_be_bytes(bytes))))
+    }
+
+    /// Where the next page of a list of tools begins.
+    pub(crate) fn tool_page(&self, of: RequestDigest, after: &ToolKey) -> String {
+        let plain = [of.as_slice(), after.upstream.bytes(), after.name.as_bytes()].concat();
+        self.seal(TokenKind::Page, &plain)
+    }
+
+    pub(crate) fn open_tool_page(&self, of: RequestDigest, text: &str) -> Result<Option<ToolKey>, Fault> {
+        let Some((upstream, rest)) = self.open_page(of, text)? else { return Ok(None) };
+        let name = std::str::from_utf8(&rest).map_err(|_| not_a_page())?;
+        Ok(Some(ToolKey { upstream, name: Arc::from(name) }))
+    }
+
+    /// Where the next page of a list of upstreams begins.
+    pub(crate) fn upstream_page(&self, of: RequestDigest, after: UpstreamId) -> String {
+        self.seal(TokenKind::Page, &[of.as_slice(), after.bytes()].concat())
+    }
+
+    pub(crate) fn open_upstream_page(
+        &self,
+        of: RequestDigest,
+        text: &str,
+    ) -> Result<Option<UpstreamId>, Fault> {
+        Ok(self.open_page(of, text)?.map(|(upstream, _)| upstream))
+    }
+
+    fn open_page(&self, of: RequestDigest, text: &str) -> Result<Option<(UpstreamId, Vec<u8>)>, Fault> {
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let plain = self.open(TokenKind::Page, text).ok_or_else(not_a_page)?;
+        let (digest, rest) = plain.split_first_chunk::<16>().ok_or_else(not_a_page)?;
+        let (upstream, rest) = rest.split_first_chunk::<16>().ok_or_else(not_a_page)?;
+        if *digest != of {
+            return Err(Fault::invalid("page_token", "belongs to another request; change no other field"));
+        }
+        Ok(Some((UpstreamId::from_bytes(*upstream), rest.to_vec())))
+    }
+
+    /// Stands for a whole answer: the same request at the same revision.
+    pub(crate) fn answer(&self, of: RequestDigest, revision: Revision) -> String {
+        self.seal(TokenKind::Etag, &[of.as_slice(), &revision.0.to_be_bytes()].concat())
+    }
+
+    /// Stands for a tool as it is.
+    pub(crate) fn tool(&self, entry: &ToolEntry) -> String {
+        self.seal(
+            TokenKind::Etag,
+            &[entry.tool.id.bytes().as_slice(), &entry.changed.0.to_be_bytes()].concat(),
+        )
+    }
+
+    /// The change behind a tool's etag; `None` for the empty text.
+    pub(crate) fn open_tool(&self, tool: ToolId, text: &str) -> Result<Option<Revision>, Fault> {
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let plain = self.open(TokenKind::Etag, text).unwrap_or_default();
+        match plain.split_first_chunk::<16>() {
+            Some((id, rest)) if id == tool.bytes() && rest.len() == 8 => {
+                Ok(rest.try_into().ok().map(|bytes| Revision(u64::from_be_bytes(bytes))))
+            }
+            _ => Err(Fault::invalid("etag", "is not an etag of this tool")),
+        }
+    }
+
+    fn seal(&self, kind: TokenKind, plain: &[u8]) -> String {
+        self.sealer.seal_token(kind, self.client.bytes(), plain)
+    }
+
+    fn open(&self, kind: TokenKind, text: &str) -> Option<Vec<u8>> {
+        let fits = text.len() <= MAX_TOKEN_BYTES;
+        fits.then(|| self.sealer.open_token(kind, self.client.bytes(), text).ok()).flatten()
+    }
+}
+
+/// Of the parts of a request, each with its length so that no two requests read alike.
+pub(crate) fn digest<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> RequestDigest {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_be_bytes());
+        hasher.update(part);
+    }
+    let whole: [u8; 32] = hasher.finalize().into();
+    let mut half = RequestDigest::default();
+    half.copy_from_slice(&whole[..16]);
+    half
+}
+
+fn not_a_page() -> Fault {
+    Fault::invalid("page_token", "is not a token that this client was given; begin again without it")
+}
+
+#[cfg(test)]
+mod tests {
+    use toolgate_sealing::MasterKey;
+
+    use super::*;
+
+    #[test]
+    fn law_10_a_token_of_one_client_is_worthless_to_another() {
+        let sealer = Sealer::new(&MasterKey::ephemeral());
+        let [ours, theirs] = [1, 2].map(|byte| Tokens::new(&sealer, ClientId::from_bytes([byte; 16])));
+        let revision = ours.revision(Revision(7));
+        assert_eq!(ours.open_revision(&revision, "min_revision"), Ok(Some(Revision(7))));
+        assert!(theirs.open_revision(&revision, "min_revision").is_err());
+        let key = ToolKey { upstream: UpstreamId::from_bytes([3; 16]), name: Arc::from("a") };
+        let page = ours.tool_page([0; 16], &key);
+        assert_eq!(ours.open_tool_page([0; 16], &page), Ok(Some(key)));
+        assert!(theirs.open_tool_page([0; 16], &page).is_err());
+    }
+
+    #[test]
+    fn a_page_token_of_another_request_or_kind_is_refused() {
+        let sealer = Sealer::new(&MasterKey::ephemeral());
+        let tokens = Tokens::new(&sealer, ClientId::from_bytes([1; 16]));
+        let page = tokens.upstream_page([0; 16], UpstreamId::from_bytes([3; 16]));
+        assert!(tokens.open_upstream_page([1; 16], &page).is_err());
+        assert!(tokens.open_revision(&page, "min_revision").is_err());
+        assert!(tokens.open_upstream_page([0; 16], &"x".repeat(MAX_TOKEN_BYTES + 1)).is_err());
+    }
+
+    #[test]
+    fn requests_that_differ_only_in_where_a_field_ends_have_different_digests() {
+        assert_ne!(digest([&b"ab"[..], b"c"]), digest([&b"a"[..], b"bc"]));
+    }
+}
