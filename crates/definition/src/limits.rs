@@ -19,7 +19,8 @@ pub const MAX_NAME_BYTES: usize = 1024;
 /// Bytes of any text that is parsed, whatever its [`ParseLimits`] say.
 pub const MAX_DOCUMENT_BYTES: usize = 1 << 30;
 
-/// Digits of a number's exponent as written, leading zeros included. Keeps every exponent inside an `i64`.
+/// Digits of a number's exponent, as written (leading zeros included) and in canonical form. Keeps every exponent inside
+/// an `i64`, and every canonical form readable.
 pub const MAX_EXPONENT_DIGITS: usize = 18;
 
 /// Bytes of the path in a [`ParseError`](crate::json::ParseError); a longer one is cut.

@@ -61,7 +61,7 @@ pub enum ParseErrorKind {
     /// A `\u` escape names half of a surrogate pair, which no UTF-8 text can hold.
     #[error("a string holds a lone surrogate escape")]
     LoneSurrogate,
-    /// An exponent too long to compare exactly.
+    /// An exponent has more digits than are read, as written or as the canonical form would write it.
     #[error("a number's exponent has more than {MAX_EXPONENT_DIGITS} digits")]
     ExponentTooLong,
     /// The text starts with U+FEFF.

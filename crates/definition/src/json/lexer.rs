@@ -1,8 +1,12 @@
 //! The tokens of JSON, each a span of bytes. The parser and the scanner both stand on these.
 
 use super::ParseErrorKind;
+use super::decimal::Decimal;
 use super::string::read_escape;
 use crate::limits::{MAX_DOCUMENT_BYTES, MAX_EXPONENT_DIGITS};
+
+/// The largest exponent that has no more digits than are allowed.
+const MAX_EXPONENT: u64 = 10_u64.pow(MAX_EXPONENT_DIGITS as u32) - 1;
 
 /// What a token breaks, and the byte where it does.
 #[derive(Debug, Clone, Copy)]
@@ -100,7 +104,8 @@ pub(crate) fn string(bytes: &[u8], at: usize) -> Result<StringToken, LexError> {
 }
 
 /// The end of a number that starts at `at` with `-` or a digit.
-pub(super) fn number(bytes: &[u8], at: usize) -> Result<usize, LexError> {
+pub(super) fn number(text: &str, at: usize) -> Result<usize, LexError> {
+    let bytes = text.as_bytes();
     let whole = if bytes[at] == b'-' { at + 1 } else { at };
     let mut end = digits(bytes, whole)?;
     if bytes[whole] == b'0' && end > whole + 1 {
@@ -113,7 +118,12 @@ pub(super) fn number(bytes: &[u8], at: usize) -> Result<usize, LexError> {
         let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
         let exponent = end + 1 + sign;
         end = digits(bytes, exponent)?;
-        if end - exponent > MAX_EXPONENT_DIGITS {
+        let too_long = match end - exponent {
+            ..MAX_EXPONENT_DIGITS => false,
+            MAX_EXPONENT_DIGITS => Decimal::read(&text[at..end]).exponent().unsigned_abs() > MAX_EXPONENT,
+            _ => true,
+        };
+        if too_long {
             return Err(LexError { kind: ParseErrorKind::ExponentTooLong, at: exponent });
         }
     }
@@ -139,5 +149,25 @@ pub(super) fn literal(bytes: &[u8], at: usize, word: &'static str) -> Result<usi
     match bytes.get(at..end) {
         Some(found) if found == word.as_bytes() => Ok(end),
         _ => Err(unexpected(bytes, at, "a value")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_special_byte_is_found_wherever_it_stands() {
+        let special = (0..=u8::MAX).filter(|&byte| byte < b' ' || matches!(byte, b'"' | b'\\'));
+        for byte in special {
+            for around in [b' ', b'!', b'#', b'[', b']', 0x7f, 0x80, 0xff] {
+                for place in 0..20 {
+                    let mut bytes = [around; 20];
+                    bytes[place] = byte;
+                    assert_eq!(plain_run(&bytes, 0), place, "{byte:#x} among {around:#x}");
+                    assert_eq!(plain_run(&bytes, place + 1), bytes.len());
+                }
+            }
+        }
     }
 }

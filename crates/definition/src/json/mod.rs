@@ -4,6 +4,7 @@
 //! escapes until they are asked for. What would be ambiguous is refused: an object that names a member twice, a lone
 //! surrogate, a byte order mark, anything after the value.
 
+mod decimal;
 mod document;
 mod error;
 mod keys;
@@ -17,6 +18,7 @@ pub use document::Document;
 pub use error::{ParseError, ParseErrorKind};
 pub use node::{Elements, Kind, Members, Node};
 
+pub(crate) use decimal::Decimal;
 pub(crate) use lexer::LexError;
 pub(crate) use node::SortedMembers;
 pub(crate) use pointer::Pointer;

@@ -76,7 +76,7 @@ impl<'t> Parser<'t> {
                 let token = lexer::string(bytes, at)?;
                 (Kind::String, token.end, token.escaped)
             }
-            Some(b'-' | b'0'..=b'9') => (Kind::Number, lexer::number(bytes, at)?, false),
+            Some(b'-' | b'0'..=b'9') => (Kind::Number, lexer::number(self.document.text, at)?, false),
             Some(b't') => (Kind::Bool, lexer::literal(bytes, at, "true")?, false),
             Some(b'f') => (Kind::Bool, lexer::literal(bytes, at, "false")?, false),
             Some(b'n') => (Kind::Null, lexer::literal(bytes, at, "null")?, false),

@@ -24,27 +24,26 @@ pub(super) fn read_escape(bytes: &[u8], at: usize) -> Result<(char, usize), Pars
 /// A `\uXXXX`, or the two of them that make a surrogate pair.
 fn read_unicode_escape(bytes: &[u8], at: usize) -> Result<(char, usize), ParseErrorKind> {
     let first = read_unit(bytes, at)?;
-    if let Some(character) = char::from_u32(first) {
+    if let Some(character) = char::from_u32(first.into()) {
         return Ok((character, at + 6));
     }
-    let second = match bytes.get(at + 6..at + 8) {
-        Some(b"\\u") if first < 0xdc00 => read_unit(bytes, at + 6)?,
-        _ => return Err(ParseErrorKind::LoneSurrogate),
-    };
-    if !(0xdc00..0xe000).contains(&second) {
+    if bytes.get(at + 6..at + 8) != Some(b"\\u") {
         return Err(ParseErrorKind::LoneSurrogate);
     }
-    let scalar = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-    char::from_u32(scalar).map(|character| (character, at + 12)).ok_or(ParseErrorKind::LoneSurrogate)
+    let second = read_unit(bytes, at + 6)?;
+    match char::decode_utf16([first, second]).next() {
+        Some(Ok(character)) => Ok((character, at + 12)),
+        _ => Err(ParseErrorKind::LoneSurrogate),
+    }
 }
 
 /// The UTF-16 code unit of the `\uXXXX` at `at`.
-fn read_unit(bytes: &[u8], at: usize) -> Result<u32, ParseErrorKind> {
+fn read_unit(bytes: &[u8], at: usize) -> Result<u16, ParseErrorKind> {
     let mut unit = 0;
     for digit in at + 2..at + 6 {
         let byte = *bytes.get(digit).ok_or(ParseErrorKind::UnexpectedEnd)?;
         let value = char::from(byte).to_digit(16).ok_or(ParseErrorKind::InvalidEscape)?;
-        unit = unit << 4 | value;
+        unit = unit << 4 | value as u16;
     }
     Ok(unit)
 }

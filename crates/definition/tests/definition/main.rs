@@ -1,0 +1,7 @@
+//! What holds for every text and every value, checked from outside the crate.
+
+mod agreement;
+mod corpus;
+mod laws;
+mod values;
+mod vectors;
