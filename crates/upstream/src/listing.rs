@@ -5,7 +5,7 @@ use thiserror::Error;
 /// What one listing may cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bounds {
-    /// Time to connect, start a process, or complete a handshake.
+    /// Time for everything before the first page: connecting or starting a process, and the handshake.
     pub connect_timeout: Duration,
     /// Time for one answer, from the request to its last byte.
     pub answer_timeout: Duration,
@@ -24,7 +24,8 @@ pub struct Bounds {
 /// What a server listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listing {
-    /// The exact text of each entry of `tools`, in the server's order, over all pages. Any JSON value may stand here.
+    /// The exact text of each entry of `tools`, in the server's order, over all pages. Any JSON value may stand here,
+    /// and a text that only looks like one: brackets and quotes are known to match, nothing more.
     pub entries: Vec<String>,
     /// Whether this is everything.
     pub end: ListingEnd,
@@ -75,12 +76,19 @@ pub enum ListingError {
     #[error("timed out: {0}")]
     Timeout(String),
     /// The server wants a credential (HTTP 401), or does not accept the one it was given (403).
-    #[error("the server refused the credential (HTTP {0})")]
-    Unauthorized(u16),
+    #[error("the server wants another credential (HTTP {status})")]
+    Unauthorized {
+        /// 401 or 403.
+        status: u16,
+        /// The server's `WWW-Authenticate` (RFC 9728 5.1), for an operator: it says where to get a credential, so it
+        /// may hold addresses, and is no part of this error's text. Cut to 1,024 characters, no control characters.
+        challenge: Option<String>,
+    },
     /// An HTTP status that is no answer.
     #[error("the server answered HTTP {0}")]
     Status(u16),
-    /// A JSON-RPC error. The text is the server's own, cut to 300 characters.
+    /// A JSON-RPC error. The text is the server's own, cut to 300 characters, without control characters, addresses
+    /// or the endpoint's secrets.
     #[error("the server answered error {code}: {message}")]
     Rpc {
         /// JSON-RPC error code.
