@@ -1,1 +1,3 @@
 //! Movable clock, scripted tool servers and the harness around the real binary.
+
+pub mod mcp_server;

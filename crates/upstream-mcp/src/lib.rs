@@ -1,1 +1,32 @@
 //! MCP servers as upstreams: Streamable HTTP and stdio.
+//!
+//! [`McpServers`] turns an endpoint into a listing. What a server sends is taken apart by brackets and quotes alone
+//! (`toolgate_definition::scan`), so each entry keeps its exact text and one bad entry never sinks the rest. Every answer
+//! is bounded in bytes while it is read and in time as a whole, and every wait belongs to one listing: servers share
+//! nothing but the guard of outgoing connections.
+//!
+//! Each protocol era has a file of its own. `session_era` speaks the revisions that open with `initialize`
+//! (2024-11-05 to 2025-11-25). An era knows no transport and a transport (`http`, `stdio`) no era: they meet in
+//! `conversation`.
+//!
+//! This crate must never know a tenant or a store, judge a definition, or log: header and environment values are
+//! secrets, and every error text that leaves passes through `wording`.
+//!
+//! Start reading at [`McpServers`], then `session_era`.
+
+mod servers;
+
+mod conversation;
+mod pages;
+mod session_era;
+
+mod http;
+mod stdio;
+
+pub mod limits;
+mod meter;
+mod rpc;
+mod wording;
+
+pub use servers::McpServers;
+pub use stdio::{StdioAllow, StdioAllowError};

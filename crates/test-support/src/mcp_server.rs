@@ -1,0 +1,279 @@
+//! A scripted MCP server over Streamable HTTP, on a loopback port of its own.
+//!
+//! It opens sessions of revision 2025-11-25 and lists whatever a test tells it to, also while it runs. Anything it would
+//! answer can be replaced by a [`Reply`], once or for good, addressed by the JSON-RPC method of a POST or by the HTTP
+//! method of any other request.
+
+mod reply;
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use http::{HeaderMap, Method, StatusCode};
+use serde_json::value::RawValue;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+pub use reply::Reply;
+
+const MAX_REQUEST_BYTES: usize = 16 << 20;
+
+/// One request as it arrived.
+#[derive(Debug, Clone)]
+pub struct Received {
+    /// The JSON-RPC method of a POST (empty for an answer of the client's), the HTTP method of any other request.
+    pub method: String,
+    /// The path of the URL.
+    pub path: String,
+    /// Every header.
+    pub headers: HeaderMap,
+    /// The body as it came.
+    pub body: String,
+}
+
+impl Received {
+    /// The exact JSON text at `params.cursor`.
+    pub fn cursor(&self) -> Option<String> {
+        member(member(&self.body, "params")?.get(), "cursor").map(|token| token.get().to_owned())
+    }
+}
+
+/// The server. It stops when this is dropped.
+#[derive(Debug)]
+pub struct ScriptedServer {
+    address: SocketAddr,
+    script: Arc<Mutex<Script>>,
+    serving: JoinHandle<()>,
+}
+
+#[derive(Debug)]
+struct Script {
+    revision: String,
+    /// The text of each page's `tools`, with the cursor that leads on.
+    pages: Vec<(String, Option<String>)>,
+    standing: HashMap<String, Reply>,
+    once: HashMap<String, VecDeque<Reply>>,
+    everything: Option<Reply>,
+    as_events: bool,
+    has_sessions: bool,
+    sessions: Vec<String>,
+    sessions_opened: usize,
+    received: Vec<Received>,
+}
+
+impl ScriptedServer {
+    /// Starts a server that lists nothing.
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a loopback port is free");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        let script = Arc::new(Mutex::new(Script::new()));
+        let router = Router::new().fallback(answer).with_state(Arc::clone(&script));
+        let serving = tokio::spawn(async move {
+            axum::serve(listener, router).await.expect("accepting never fails");
+        });
+        Self { address, script, serving }
+    }
+
+    /// The URL of its MCP endpoint. Any other path answers the same.
+    pub fn url(&self) -> String {
+        format!("http://{}/mcp", self.address)
+    }
+
+    /// Lists these entries, each an exact JSON text, on one page.
+    pub fn list<T: AsRef<str>>(&self, entries: &[T]) {
+        let entries: Vec<_> = entries.iter().map(AsRef::as_ref).collect();
+        self.pages(&[(&format!("[{}]", entries.join(",")), None)]);
+    }
+
+    /// Lists these pages: the exact text of `tools`, and of the `nextCursor` (a JSON string with its quotes, say) that
+    /// leads to the page after it. A cursor that leads nowhere is answered -32602.
+    pub fn pages(&self, pages: &[(&str, Option<&str>)]) {
+        let owned = |&(tools, next): &(&str, Option<&str>)| (tools.to_owned(), next.map(str::to_owned));
+        self.script().pages = pages.iter().map(owned).collect();
+    }
+
+    /// From now on answers `method` with this.
+    pub fn reply(&self, method: &str, reply: Reply) {
+        self.script().standing.insert(method.to_owned(), reply);
+    }
+
+    /// Answers the next request for `method` with this; several stand in line.
+    pub fn reply_once(&self, method: &str, reply: Reply) {
+        self.script().once.entry(method.to_owned()).or_default().push_back(reply);
+    }
+
+    /// From now on answers everything with this.
+    pub fn reply_to_everything(&self, reply: Reply) {
+        self.script().everything = Some(reply);
+    }
+
+    /// From now on answers everything with this status and body.
+    pub fn fail(&self, status: u16, body: &str) {
+        self.reply_to_everything(Reply::status(status, body));
+    }
+
+    /// From now on accepts requests and never answers.
+    pub fn hang(&self) {
+        self.reply_to_everything(Reply::hang());
+    }
+
+    /// Forgets every scripted reply; the pages stay.
+    pub fn recover(&self) {
+        let mut script = self.script();
+        (script.everything, script.standing, script.once) = Default::default();
+    }
+
+    /// Answers requests as event streams from now on.
+    pub fn answer_as_events(&self) {
+        self.script().as_events = true;
+    }
+
+    /// Gives out session ids (`session-1`, …) from now on and wants them back.
+    pub fn open_sessions(&self) {
+        self.script().has_sessions = true;
+    }
+
+    /// Answers 404 to every session opened so far.
+    pub fn forget_sessions(&self) {
+        self.script().sessions.clear();
+    }
+
+    /// Speaks this revision from now on, whatever it is offered.
+    pub fn speak(&self, revision: &str) {
+        self.script().revision = revision.to_owned();
+    }
+
+    /// Everything that arrived so far.
+    pub fn received(&self) -> Vec<Received> {
+        self.script().received.clone()
+    }
+
+    /// What arrived for this method.
+    pub fn received_for(&self, method: &str) -> Vec<Received> {
+        self.received().into_iter().filter(|request| request.method == method).collect()
+    }
+
+    fn script(&self) -> MutexGuard<'_, Script> {
+        self.script.lock().expect("no holder of the script panics")
+    }
+}
+
+impl Drop for ScriptedServer {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+async fn answer(State(script): State<Arc<Mutex<Script>>>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let Ok(body) = axum::body::to_bytes(body, MAX_REQUEST_BYTES).await else {
+        return Reply::status(413, "").send("null").await;
+    };
+    let body = String::from_utf8_lossy(&body).into_owned();
+    let method = match head.method {
+        Method::POST => {
+            member(&body, "method").map(|m| m.get().trim_matches('"').to_owned()).unwrap_or_default()
+        }
+        other => other.to_string(),
+    };
+    let id = member(&body, "id").map_or("null".to_owned(), |id| id.get().to_owned());
+    let received = Received { method, path: head.uri.path().to_owned(), headers: head.headers, body };
+    let reply = script.lock().expect("no holder of the script panics").answer(&received);
+    reply.send(&id).await
+}
+
+impl Script {
+    fn new() -> Self {
+        Self {
+            revision: "2025-11-25".into(),
+            pages: vec![("[]".into(), None)],
+            standing: HashMap::new(),
+            once: HashMap::new(),
+            everything: None,
+            as_events: false,
+            has_sessions: false,
+            sessions: Vec::new(),
+            sessions_opened: 0,
+            received: Vec::new(),
+        }
+    }
+
+    fn answer(&mut self, request: &Received) -> Reply {
+        self.received.push(request.clone());
+        if let Some(reply) = self.once.get_mut(&request.method).and_then(VecDeque::pop_front) {
+            return reply;
+        }
+        if let Some(reply) = self.standing.get(&request.method).or(self.everything.as_ref()) {
+            return reply.clone();
+        }
+        if let Some(refusal) = self.check_session(request) {
+            return refusal;
+        }
+        match request.method.as_str() {
+            "initialize" => self.initialize(),
+            "tools/list" => self.page(request),
+            "ping" => self.result("{}"),
+            "GET" | "DELETE" => Reply::status(405, "").header("allow", "POST"),
+            method if method.is_empty() || method.starts_with("notifications/") => Reply::status(202, ""),
+            _ => self.message(r#""error":{"code":-32601,"message":"method not found"}"#),
+        }
+    }
+
+    fn check_session(&self, request: &Received) -> Option<Reply> {
+        if !self.has_sessions || request.method == "initialize" {
+            return None;
+        }
+        let Some(id) = request.headers.get("mcp-session-id").and_then(|id| id.to_str().ok()) else {
+            return Some(Reply::status(StatusCode::BAD_REQUEST.as_u16(), "no session id"));
+        };
+        let is_known = self.sessions.iter().any(|session| session == id);
+        (!is_known).then(|| Reply::status(StatusCode::NOT_FOUND.as_u16(), "no such session"))
+    }
+
+    fn initialize(&mut self) -> Reply {
+        let reply = self.result(&format!(
+            r#"{{"protocolVersion":"{}","capabilities":{{"tools":{{}}}},"serverInfo":{{"name":"scripted","version":"1"}}}}"#,
+            self.revision
+        ));
+        if !self.has_sessions {
+            return reply;
+        }
+        self.sessions_opened += 1;
+        let id = format!("session-{}", self.sessions_opened);
+        self.sessions.push(id.clone());
+        reply.header("mcp-session-id", &id)
+    }
+
+    fn page(&self, request: &Received) -> Reply {
+        let page = match request.cursor() {
+            None => self.pages.first(),
+            Some(cursor) => {
+                let before = self.pages.iter().position(|(_, next)| next.as_deref() == Some(&cursor));
+                before.and_then(|before| self.pages.get(before + 1))
+            }
+        };
+        match page {
+            None => self.message(r#""error":{"code":-32602,"message":"invalid cursor"}"#),
+            Some((tools, None)) => self.result(&format!(r#"{{"tools":{tools}}}"#)),
+            Some((tools, Some(next))) => self.result(&format!(r#"{{"tools":{tools},"nextCursor":{next}}}"#)),
+        }
+    }
+
+    fn result(&self, result: &str) -> Reply {
+        self.message(&format!(r#""result":{result}"#))
+    }
+
+    fn message(&self, member: &str) -> Reply {
+        let message = format!(r#"{{"jsonrpc":"2.0","id":$ID,{member}}}"#);
+        if self.as_events { Reply::event(&message) } else { Reply::json(&message) }
+    }
+}
+
+/// The exact text of one member of an object.
+fn member(object: &str, key: &str) -> Option<Box<RawValue>> {
+    serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(object).ok()?.remove(key)
+}

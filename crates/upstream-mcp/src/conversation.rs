@@ -1,0 +1,126 @@
+//! A run of requests to one server: where an era and a transport meet.
+
+use std::future::Future;
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout_at};
+use toolgate_upstream::{Bounds, ListingError};
+
+use crate::limits::FAREWELL;
+use crate::meter::Meter;
+use crate::rpc::Request;
+
+/// Carries messages to one server. Dropping it ends everything it opened.
+pub(crate) trait Wire: Send {
+    /// Sends a request and waits for its answer: the exact text of `result`.
+    fn ask(
+        &mut self,
+        request: &Request,
+        meter: &mut Meter,
+    ) -> impl Future<Output = Result<String, Failure>> + Send;
+
+    /// Sends a notification.
+    fn tell(&mut self, notification: String) -> impl Future<Output = Result<(), Failure>> + Send;
+
+    /// Takes note of the protocol revision in use from now on.
+    fn agreed_on(&mut self, revision: &'static str);
+
+    /// Takes leave of the server. May be abandoned at any point.
+    fn end(&mut self) -> impl Future<Output = ()> + Send;
+}
+
+/// Why a request has no result.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The server has forgotten the session (HTTP 404). A wire says so once; from then on it is an error like another.
+    SessionGone,
+    Listing(ListingError),
+}
+
+impl From<ListingError> for Failure {
+    fn from(error: ListingError) -> Self {
+        Self::Listing(error)
+    }
+}
+
+impl From<Failure> for ListingError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::SessionGone => Self::Status(404),
+            Failure::Listing(error) => error,
+        }
+    }
+}
+
+/// When to stop waiting, and what to say then.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Deadline {
+    at: Instant,
+    limit: Duration,
+    of: &'static str,
+}
+
+impl Deadline {
+    fn passed(self) -> ListingError {
+        ListingError::Timeout(format!("{} took longer than {} ms", self.of, self.limit.as_millis()))
+    }
+}
+
+/// Numbers the requests, meters the answers and watches the clock. One request is under way at a time.
+#[derive(Debug)]
+pub(crate) struct Conversation<W> {
+    wire: W,
+    last_id: u64,
+    meter: Meter,
+    whole: Deadline,
+}
+
+impl<W: Wire> Conversation<W> {
+    pub(crate) fn new(wire: W, bounds: &Bounds) -> Self {
+        let limit = bounds.total_timeout;
+        let whole = Deadline { at: Instant::now() + limit, limit, of: "the listing" };
+        Self { wire, last_id: 0, meter: Meter::new(bounds), whole }
+    }
+
+    /// A deadline `limit` from now, or the whole conversation's when that comes first.
+    pub(crate) fn within(&self, limit: Duration, of: &'static str) -> Deadline {
+        let deadline = Deadline { at: Instant::now() + limit, limit, of };
+        if deadline.at < self.whole.at { deadline } else { self.whole }
+    }
+
+    /// Sends a request with `params` (JSON text) and waits for the exact text of its result.
+    pub(crate) async fn ask(
+        &mut self,
+        method: &'static str,
+        params: &str,
+        until: Deadline,
+    ) -> Result<String, Failure> {
+        self.last_id += 1;
+        self.meter.start_answer();
+        let request = Request::new(self.last_id, method, params);
+        match timeout_at(until.at, self.wire.ask(&request, &mut self.meter)).await {
+            Ok(answer) => answer,
+            Err(_) => Err(until.passed().into()),
+        }
+    }
+
+    /// Sends a notification without params.
+    pub(crate) async fn tell(&mut self, method: &'static str, until: Deadline) -> Result<(), Failure> {
+        let text = format!(r#"{{"jsonrpc":"2.0","method":"{method}"}}"#);
+        match timeout_at(until.at, self.wire.tell(text)).await {
+            Ok(told) => told,
+            Err(_) => Err(until.passed().into()),
+        }
+    }
+
+    pub(crate) fn agreed_on(&mut self, revision: &'static str) {
+        self.wire.agreed_on(revision);
+    }
+
+    /// Takes leave, in what is left of the time.
+    pub(crate) async fn end(mut self) {
+        let until = self.within(FAREWELL, "the farewell");
+        // Whether the server heard it makes no difference to what was listed.
+        let _ = timeout_at(until.at, self.wire.end()).await;
+    }
+}

@@ -1,0 +1,30 @@
+//! Every limit of this crate that a caller does not choose; the others are `toolgate_upstream::Bounds`.
+
+use std::time::Duration;
+
+/// Characters kept of a server's own error text.
+pub const MAX_MESSAGE_CHARS: usize = 300;
+
+/// Characters kept of a `WWW-Authenticate` header.
+pub const MAX_CHALLENGE_CHARS: usize = 1024;
+
+/// Characters kept of a server's name and version.
+pub const MAX_SERVER_NAME_CHARS: usize = 200;
+
+/// Requests of a server that are answered while it owes us an answer; further ones are ignored.
+pub const MAX_REQUESTS_ANSWERED: usize = 8;
+
+/// How long the end of a conversation may take: a session's DELETE, or a child's way out after its input closed.
+pub const FAREWELL: Duration = Duration::from_millis(500);
+
+/// Open files of a child process.
+pub const CHILD_OPEN_FILES: u64 = 1024;
+
+/// Seconds of processor time of a child process, each of its own children counted apart.
+pub const CHILD_CPU_SECONDS: u64 = 600;
+
+/// Bytes of one file that a child process writes.
+pub const CHILD_FILE_BYTES: u64 = 1 << 30;
+
+/// Bytes of writable memory of a child process. Large because language runtimes reserve more than they use.
+pub const CHILD_DATA_BYTES: u64 = 4 << 30;

@@ -1,0 +1,250 @@
+//! The pages of one listing, whatever brought them.
+
+use std::collections::HashSet;
+
+use serde_json::value::RawValue;
+use toolgate_definition::scan;
+use toolgate_upstream::{Bounds, Incomplete, ListingEnd, ListingError};
+
+use crate::meter::over;
+use crate::rpc;
+
+/// What to do after a page.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// Ask for the page at this cursor: a JSON string in the server's own spelling.
+    Next(String),
+    End(ListingEnd),
+}
+
+/// Collects entries and guards against a list without end.
+#[derive(Debug)]
+pub(crate) struct Pages {
+    max_pages: usize,
+    max_entries: usize,
+    read: usize,
+    entries: Vec<String>,
+    cursors: HashSet<String>,
+}
+
+impl Pages {
+    pub(crate) fn new(bounds: &Bounds) -> Self {
+        Self {
+            max_pages: bounds.max_pages,
+            max_entries: bounds.max_entries,
+            read: 0,
+            entries: Vec::new(),
+            cursors: HashSet::new(),
+        }
+    }
+
+    /// Takes the result of one `tools/list`, wholly or, on an error, not at all.
+    pub(crate) fn add(&mut self, result: &str) -> Result<Progress, ListingError> {
+        let members = scan::object(result).map_err(|error| rpc::broken("the tools/list result", &error))?;
+        let Some(tools) = rpc::member(&members, "tools") else {
+            return Err(ListingError::Protocol("the tools/list result has no tools".into()));
+        };
+        let cursor = rpc::member(&members, "nextCursor").map(cursor).transpose()?.flatten();
+        self.add_entries(tools)?;
+        self.read += 1;
+        Ok(match cursor {
+            None => Progress::End(ListingEnd::Complete),
+            Some(cursor) => self.follow(cursor),
+        })
+    }
+
+    fn add_entries(&mut self, tools: &str) -> Result<(), ListingError> {
+        let before = self.entries.len();
+        let added = scan::elements(tools).try_for_each(|entry| {
+            let entry = entry.map_err(|error| rpc::broken("the tools of a page", &error))?;
+            if self.entries.len() == self.max_entries {
+                return Err(over(self.max_entries, "entries"));
+            }
+            self.entries.push(entry.to_owned());
+            Ok(())
+        });
+        added.inspect_err(|_| self.entries.truncate(before))
+    }
+
+    /// A cursor that is present is followed, an empty one too; one that came before leads nowhere new.
+    fn follow(&mut self, cursor: &str) -> Progress {
+        if !self.cursors.insert(cursor.to_owned()) {
+            return Progress::End(ListingEnd::Incomplete(Incomplete::RepeatedCursor));
+        }
+        if self.read == self.max_pages {
+            let bound = format!("more than {} pages", self.max_pages);
+            return Progress::End(ListingEnd::Incomplete(Incomplete::Bound(bound)));
+        }
+        Progress::Next(cursor.to_owned())
+    }
+
+    /// How the listing ends when the page after those read failed: with nothing when there is none.
+    pub(crate) fn interrupted(&self, error: ListingError) -> Result<ListingEnd, ListingError> {
+        if self.read == 0 {
+            return Err(error);
+        }
+        Ok(ListingEnd::Incomplete(match error {
+            ListingError::TooLarge(bound) => Incomplete::Bound(bound),
+            error => Incomplete::Page { page: self.read + 1, error },
+        }))
+    }
+
+    pub(crate) fn into_entries(self) -> Vec<String> {
+        self.entries
+    }
+}
+
+/// The cursor's exact token. It is spliced into our next request, so it has to be a JSON string; `null`, which many
+/// servers write for an absent member, is no cursor.
+fn cursor(token: &str) -> Result<Option<&str>, ListingError> {
+    match token {
+        "null" => Ok(None),
+        token if token.starts_with('"') && serde_json::from_str::<&RawValue>(token).is_ok() => {
+            Ok(Some(token))
+        }
+        _ => Err(ListingError::Protocol("the tools/list result's nextCursor is not a string".into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn pages(max_pages: usize, max_entries: usize) -> Pages {
+        let timeout = Duration::from_secs(1);
+        Pages::new(&Bounds {
+            connect_timeout: timeout,
+            answer_timeout: timeout,
+            total_timeout: timeout,
+            max_pages,
+            max_answer_bytes: usize::MAX,
+            max_listing_bytes: usize::MAX,
+            max_entries,
+        })
+    }
+
+    fn incomplete(incomplete: Incomplete) -> Progress {
+        Progress::End(ListingEnd::Incomplete(incomplete))
+    }
+
+    fn protocol_error(result: &str) -> String {
+        match pages(9, 9).add(result) {
+            Err(ListingError::Protocol(text)) => text,
+            other => panic!("{result}: {other:?}"),
+        }
+    }
+
+    // BR-007
+    #[test]
+    fn only_an_absent_cursor_ends_a_list_and_null_is_an_absent_one() {
+        assert_eq!(pages(9, 9).add(r#"{"tools":[]}"#), Ok(Progress::End(ListingEnd::Complete)));
+        assert_eq!(
+            pages(9, 9).add(r#"{"tools":[],"nextCursor":null}"#),
+            Ok(Progress::End(ListingEnd::Complete))
+        );
+        for token in [r#""""#, r#""b2Zmc2V0PTI=""#, r#""\u0061\/ \" é""#, r#""\ud800""#] {
+            let result = format!(r#"{{"tools":[],"nextCursor": {token} }}"#);
+            assert_eq!(pages(9, 9).add(&result), Ok(Progress::Next(token.to_owned())));
+        }
+    }
+
+    #[test]
+    fn a_cursor_that_is_no_json_string_is_a_protocol_error() {
+        for token in ["7", "{}", "true", r#""\x""#, "\"a\nb\"", "nul"] {
+            assert!(
+                protocol_error(&format!(r#"{{"tools":[],"nextCursor":{token}}}"#)).contains("nextCursor"),
+                "{token}"
+            );
+        }
+    }
+
+    // BR-008
+    #[test]
+    fn a_repeated_cursor_ends_the_listing_as_incomplete() {
+        let mut pages = pages(9, 9);
+        for (cursor, end) in [("a", None), ("", None), ("b", None), ("", Some(Incomplete::RepeatedCursor))] {
+            let next = Progress::Next(format!("\"{cursor}\""));
+            let result = format!(r#"{{"tools":[1],"nextCursor":"{cursor}"}}"#);
+            assert_eq!(pages.add(&result), Ok(end.map_or(next, incomplete)));
+        }
+        assert_eq!(pages.into_entries(), ["1", "1", "1", "1"]);
+    }
+
+    #[test]
+    fn the_last_allowed_page_may_end_the_list_but_not_lead_on() {
+        let mut pages = pages(2, 9);
+        pages.add(r#"{"tools":[1],"nextCursor":"a"}"#).unwrap();
+        let more = Incomplete::Bound("more than 2 pages".into());
+        assert_eq!(pages.add(r#"{"tools":[2],"nextCursor":"b"}"#), Ok(incomplete(more)));
+        assert_eq!(pages.into_entries(), ["1", "2"]);
+    }
+
+    // BR-095
+    #[test]
+    fn a_page_with_too_many_entries_is_not_taken_in_part() {
+        let mut pages = pages(9, 2);
+        let refused = pages.add(r#"{"tools":[1,2,3]}"#).unwrap_err();
+        assert_eq!(refused, ListingError::TooLarge("more than 2 entries".into()));
+        assert_eq!(pages.interrupted(refused.clone()), Err(refused));
+        pages.add(r#"{"tools":[1],"nextCursor":"a"}"#).unwrap();
+        let refused = pages.add(r#"{"tools":[2,3]}"#).unwrap_err();
+        let end = Incomplete::Bound("more than 2 entries".into());
+        assert_eq!(pages.interrupted(refused), Ok(ListingEnd::Incomplete(end)));
+        assert_eq!(pages.into_entries(), ["1"]);
+    }
+
+    // law 1, BR-025, BR-041
+    #[test]
+    fn entries_keep_their_exact_text_whatever_they_are() {
+        let entries = [
+            r#"{ "name" : "a", "n": 1.0e+0, "big": 9007199254740993, "name":"twice" }"#,
+            "42",
+            "null",
+            r#""\u00e9\ud800""#,
+            "[1,{}]",
+            "nojson",
+        ]
+        .map(str::to_owned);
+        let mut pages = pages(9, 9);
+        pages.add(&format!(r#"{{"tools": [ {} ], "ttlMs": 5}}"#, entries.join(" ,\n"))).unwrap();
+        assert_eq!(pages.into_entries(), entries);
+    }
+
+    // BR-043
+    #[test]
+    fn an_entry_of_any_depth_is_kept() {
+        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        let mut pages = pages(9, 9);
+        pages.add(&format!(r#"{{"tools":[{deep},1]}}"#)).unwrap();
+        assert_eq!(pages.into_entries(), [deep, "1".into()]);
+    }
+
+    // BR-041
+    #[test]
+    fn an_ambiguous_or_misshapen_result_is_a_protocol_error() {
+        for result in [
+            "{}",
+            "7",
+            r#"{"tools":null}"#,
+            r#"{"tools":{}}"#,
+            r#"{"tools":[],"tools":[1]}"#,
+            r#"{"tools":[],"t\u006fols":[1]}"#,
+            r#"{"tools":[],"nextCursor":"a","nextCursor":"b"}"#,
+            r#"{"tools":[1,]}"#,
+            r#"{"tools":[1}"#,
+        ] {
+            protocol_error(result);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_a_listing_panic(result in r#"([{}\[\]",:\\ 1a]|"tools":|"nextCursor":){0,24}"#) {
+            let _ = pages(2, 2).add(&result);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! JSON-RPC 2.0 as MCP uses it: one request of ours under way at a time, its id a number.
+
+use std::borrow::Cow;
+
+use toolgate_definition::json::ParseError;
+use toolgate_definition::scan;
+use toolgate_upstream::ListingError;
+
+use crate::limits::MAX_REQUESTS_ANSWERED;
+use crate::wording::Wording;
+
+/// A request of ours.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) id: u64,
+    pub(crate) method: &'static str,
+    pub(crate) text: String,
+}
+
+impl Request {
+    pub(crate) fn new(id: u64, method: &'static str, params: &str) -> Self {
+        let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
+        Self { id, method, text }
+    }
+}
+
+/// Takes a server's messages until one answers our request.
+#[derive(Debug)]
+pub(crate) struct Inbox<'a> {
+    awaited: u64,
+    wording: &'a Wording,
+    requests_answered: usize,
+}
+
+/// What one delivery brought: an answer, or texts to send back while waiting on.
+#[derive(Debug, Default)]
+pub(crate) struct Delivery {
+    pub(crate) answer: Option<Result<String, ListingError>>,
+    pub(crate) replies: Vec<String>,
+}
+
+/// What one message means to whoever waits for an answer.
+enum Message<'a> {
+    Result(&'a str),
+    Error(&'a str),
+    Request {
+        id: &'a str,
+        method: Cow<'a, str>,
+    },
+    /// A notification, an answer to something else: passed over.
+    Other,
+}
+
+impl<'a> Inbox<'a> {
+    pub(crate) fn new(request: &Request, wording: &'a Wording) -> Self {
+        Self { awaited: request.id, wording, requests_answered: 0 }
+    }
+
+    /// Reads a text that holds one message, or an array of them (a batch of revision 2025-03-26).
+    pub(crate) fn deliver(&mut self, text: &str) -> Result<Delivery, ListingError> {
+        let mut delivery = Delivery::default();
+        if !text.trim_ascii_start().starts_with('[') {
+            self.take(text, &mut delivery)?;
+            return Ok(delivery);
+        }
+        for message in scan::elements(text) {
+            self.take(message.map_err(|error| broken("the answer", &error))?, &mut delivery)?;
+        }
+        Ok(delivery)
+    }
+
+    fn take(&mut self, text: &str, delivery: &mut Delivery) -> Result<(), ListingError> {
+        match read(text, self.awaited)? {
+            Message::Result(result) => delivery.answer = Some(Ok(result.to_owned())),
+            Message::Error(error) => delivery.answer = Some(Err(self.error(error))),
+            Message::Request { id, method } if self.requests_answered < MAX_REQUESTS_ANSWERED => {
+                self.requests_answered += 1;
+                delivery.replies.push(reply(id, &method));
+            }
+            Message::Request { .. } | Message::Other => {}
+        }
+        Ok(())
+    }
+
+    fn error(&self, text: &str) -> ListingError {
+        let Ok(members) = scan::object(text) else {
+            return ListingError::Protocol("a JSON-RPC error that is not an object".into());
+        };
+        let Some(code) = member(&members, "code").and_then(|code| code.parse().ok()) else {
+            return ListingError::Protocol("a JSON-RPC error without a whole number as its code".into());
+        };
+        let message = member(&members, "message").and_then(string).unwrap_or_default();
+        ListingError::Rpc { code, message: self.wording.server_message(&message) }
+    }
+}
+
+fn read(text: &str, awaited: u64) -> Result<Message<'_>, ListingError> {
+    let members = scan::object(text).map_err(|error| broken("the answer", &error))?;
+    let get = |key| member(&members, key).filter(|value| *value != "null");
+    let (id, result, error) = (get("id"), member(&members, "result"), get("error"));
+    if let Some(method) = get("method").and_then(string) {
+        return Ok(match id.filter(|id| is_id(id)) {
+            Some(id) => Message::Request { id, method: method.into() },
+            None => Message::Other,
+        });
+    }
+    match (id.is_some_and(|id| answers(id, awaited)), result, error) {
+        (true, Some(result), None) => Ok(Message::Result(result)),
+        (true, None | Some("null"), Some(error)) => Ok(Message::Error(error)),
+        (true, ..) => Err(ListingError::Protocol("an answer must hold either a result or an error".into())),
+        // An error about a message whose id the server could not read: only ours is under way.
+        (false, _, Some(error)) if id.is_none() => Ok(Message::Error(error)),
+        (false, ..) => Ok(Message::Other),
+    }
+}
+
+/// Whether an id is ours. JSON-RPC wants it back as it was sent; some servers send back its text, which is taken too,
+/// since ours are all numbers and nothing else can be meant.
+fn answers(id: &str, awaited: u64) -> bool {
+    let digits = id.strip_prefix('"').and_then(|id| id.strip_suffix('"')).unwrap_or(id);
+    digits == awaited.to_string()
+}
+
+/// An id that can be sent back in its own spelling.
+fn is_id(id: &str) -> bool {
+    string(id).is_some() || serde_json::from_str::<serde_json::Number>(id).is_ok()
+}
+
+/// Our side of a server's request: `ping` is answered, nothing else is offered.
+fn reply(id: &str, method: &str) -> String {
+    match method {
+        "ping" => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#),
+        _ => {
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"method not found"}}}}"#)
+        }
+    }
+}
+
+/// The exact text of a member's value.
+pub(crate) fn member<'a>(members: &[(Cow<'_, str>, &'a str)], key: &str) -> Option<&'a str> {
+    members.iter().find(|(name, _)| name == key).map(|(_, value)| *value)
+}
+
+/// The value of a JSON string; `None` for anything else.
+pub(crate) fn string(text: &str) -> Option<String> {
+    serde_json::from_str(text).ok()
+}
+
+/// The error for bytes that are not what `place` has to be.
+pub(crate) fn broken(place: &str, error: &ParseError) -> ListingError {
+    ListingError::Protocol(format!("{place}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use toolgate_upstream::Endpoint;
+
+    use super::*;
+
+    fn deliver(text: &str) -> Result<Delivery, ListingError> {
+        let endpoint = Endpoint::Http { url: String::new(), headers: Vec::new(), allow_private: false };
+        Inbox::new(&Request::new(1, "tools/list", "{}"), &Wording::new(&endpoint)).deliver(text)
+    }
+
+    fn answer(text: &str) -> Option<Result<String, ListingError>> {
+        deliver(text).unwrap().answer
+    }
+
+    // BR-089
+    #[test]
+    fn an_answer_belongs_to_a_request_by_its_id_alone() {
+        assert_eq!(answer(r#"{"id":1,"result":{"tools": []}}"#), Some(Ok(r#"{"tools": []}"#.into())));
+        assert_eq!(answer(r#"{"result":7,"jsonrpc":"2.0","id" : "1"}"#), Some(Ok("7".into())));
+        for other in [
+            r#"{"id":77,"result":{}}"#,
+            r#"{"id":"01","result":{}}"#,
+            r#"{"id":null,"result":{}}"#,
+            r#"{"result":{}}"#,
+            r#"{"id":2,"error":{"code":1,"message":""}}"#,
+            r#"{"method":"notifications/message","params":{"id":1}}"#,
+            "{}",
+        ] {
+            assert_eq!(answer(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn an_error_about_an_unreadable_id_is_the_answer() {
+        let refused = Some(Err(ListingError::Rpc { code: -32700, message: "no".into() }));
+        assert_eq!(answer(r#"{"id":null,"error":{"code":-32700,"message":"no"}}"#), refused);
+        assert_eq!(answer(r#"{"error":{"code":-32700,"message":"no"}}"#), refused);
+        assert_eq!(answer(r#"{"id":1,"result":null,"error":{"code":-32700,"message":"no"}}"#), refused);
+    }
+
+    #[test]
+    fn a_batch_is_read_message_by_message() {
+        let batch = r#" [{"id":77,"result":{}},{"id":5,"method":"ping"},{"id":1,"result":9}]"#;
+        let delivery = deliver(batch).unwrap();
+        assert_eq!(delivery.answer, Some(Ok("9".into())));
+        assert_eq!(delivery.replies, [r#"{"jsonrpc":"2.0","id":5,"result":{}}"#]);
+    }
+
+    #[test]
+    fn a_servers_ping_is_answered_and_its_other_requests_are_declined() {
+        let asked = |id: &str, method: &str| {
+            deliver(&format!(r#"{{"id":{id},"method":"{method}"}}"#)).unwrap().replies.concat()
+        };
+        assert_eq!(asked(r#""p\u0031""#, "ping"), r#"{"jsonrpc":"2.0","id":"p\u0031","result":{}}"#);
+        assert!(asked("-3", "sampling/createMessage").contains(r#""id":-3,"error":{"code":-32601"#));
+        for not_an_id in ["{}", "tru", "null", "[1]"] {
+            assert_eq!(asked(not_an_id, "ping"), "", "{not_an_id}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_asks_without_end_is_answered_a_few_times() {
+        let asking = vec![r#"{"id":5,"method":"ping"}"#; 1000].join(",");
+        assert_eq!(deliver(&format!("[{asking}]")).unwrap().replies.len(), MAX_REQUESTS_ANSWERED);
+    }
+
+    // BR-041
+    #[test]
+    fn an_ambiguous_or_misshapen_message_is_a_protocol_error() {
+        for text in [
+            "<html>",
+            "",
+            "7",
+            r#"{"id":1,"result":{},"result":{"tools":[]}}"#,
+            r#"{"id":77,"result":{},"i\u0064":1}"#,
+            r#"{"id":1}"#,
+            r#"{"id":1,"result":{},"error":{"code":1,"message":""}}"#,
+            r#"{"id":1,"result":{}} trailing"#,
+        ] {
+            assert!(matches!(deliver(text), Err(ListingError::Protocol(_))), "{text}");
+        }
+        for error in ["7", "{}", r#"{"code":"x"}"#, r#"{"code":1.5}"#, r#"{"code":1,"code":2}"#] {
+            let answer = answer(&format!(r#"{{"id":1,"error":{error}}}"#));
+            assert!(matches!(answer, Some(Err(ListingError::Protocol(_)))), "{error}");
+        }
+    }
+}

@@ -1,0 +1,40 @@
+use async_trait::async_trait;
+use toolgate_outbound::Outbound;
+use toolgate_upstream::{Bounds, Endpoint, Listing, ListingError, ToolServers};
+
+use crate::http::HttpWire;
+use crate::session_era;
+use crate::stdio::{StdioAllow, StdioWire};
+use crate::wording::Wording;
+
+/// Reaches MCP servers.
+#[derive(Debug)]
+pub struct McpServers {
+    outbound: Outbound,
+    stdio_allow: StdioAllow,
+}
+
+impl McpServers {
+    /// HTTP goes out through `outbound`; only commands in `stdio_allow` are started.
+    pub fn new(outbound: Outbound, stdio_allow: StdioAllow) -> Self {
+        Self { outbound, stdio_allow }
+    }
+}
+
+#[async_trait]
+impl ToolServers for McpServers {
+    async fn list_tools(&self, endpoint: &Endpoint, bounds: &Bounds) -> Result<Listing, ListingError> {
+        let wording = Wording::new(endpoint);
+        match endpoint {
+            Endpoint::Http { url, headers, allow_private } => {
+                let wire = HttpWire::new(&self.outbound, url, headers, *allow_private, &wording)?;
+                session_era::list(wire, bounds).await
+            }
+            Endpoint::Stdio { command, args, env } => {
+                self.stdio_allow.admit(command, args)?;
+                let wire = StdioWire::start(command, args, env, &wording)?;
+                session_era::list(wire, bounds).await
+            }
+        }
+    }
+}
