@@ -1,5 +1,7 @@
 //! The guard in front of real sockets.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 

@@ -13,7 +13,6 @@ use url::Url;
 use crate::conversation::{Failure, Wire};
 use crate::meter::Meter;
 use crate::rpc::{Delivery, Inbox, Request};
-use crate::wording::Wording;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -44,7 +43,6 @@ pub(crate) struct HttpWire<'a> {
     /// The endpoint's headers and ours; the session's id and revision join them.
     headers: HeaderMap,
     session_was_lost: bool,
-    wording: &'a Wording,
 }
 
 impl<'a> HttpWire<'a> {
@@ -53,12 +51,11 @@ impl<'a> HttpWire<'a> {
         url: &str,
         headers: &[(String, Secret)],
         allow_private: bool,
-        wording: &'a Wording,
     ) -> Result<Self, ListingError> {
         let url =
             outbound.check(url, allow_private).map_err(|error| ListingError::Refused(error.to_string()))?;
         let headers = request_headers(headers)?;
-        Ok(Self { client: outbound.client(allow_private), url, headers, session_was_lost: false, wording })
+        Ok(Self { client: outbound.client(allow_private), url, headers, session_was_lost: false })
     }
 
     /// Sends one message; the answer has a status of success.
@@ -72,7 +69,7 @@ impl<'a> HttpWire<'a> {
                 self.leave_session();
                 Err(Failure::SessionGone)
             }
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(self.unauthorized(&answer).into()),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(unauthorized(&answer).into()),
             status => Err(ListingError::Status(status.as_u16()).into()),
         }
     }
@@ -82,19 +79,11 @@ impl<'a> HttpWire<'a> {
         self.headers.remove(PROTOCOL_VERSION);
     }
 
-    fn unauthorized(&self, answer: &Response) -> ListingError {
-        let challenge = answer.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
-        ListingError::Unauthorized {
-            status: answer.status().as_u16(),
-            challenge: challenge.map(|text| self.wording.challenge(text)),
-        }
-    }
-
     /// Reads an event stream up to the answer. What a server asks meanwhile is answered by a POST of its own.
     async fn read_events(
         &mut self,
         mut answer: Response,
-        mut inbox: Inbox<'_>,
+        mut inbox: Inbox,
         meter: &mut Meter,
     ) -> Result<String, Failure> {
         let mut events = sse::Events::default();
@@ -125,7 +114,7 @@ impl Wire for HttpWire<'_> {
                 self.headers.insert(SESSION_ID, secret(id.clone()));
             }
         }
-        let inbox = Inbox::new(request, self.wording);
+        let inbox = Inbox::new(request);
         match body_kind(answer.headers())? {
             Body::Json => Ok(read_document(answer, inbox, meter).await?),
             Body::Events => self.read_events(answer, inbox, meter).await,
@@ -149,6 +138,11 @@ impl Wire for HttpWire<'_> {
     }
 }
 
+fn unauthorized(answer: &Response) -> ListingError {
+    let challenge = answer.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
+    ListingError::Unauthorized { status: answer.status().as_u16(), challenge: challenge.map(str::to_owned) }
+}
+
 enum Body {
     Json,
     Events,
@@ -156,7 +150,7 @@ enum Body {
 
 fn body_kind(headers: &HeaderMap) -> Result<Body, ListingError> {
     if let Some(encoding) = headers.get(CONTENT_ENCODING).filter(|encoding| *encoding != "identity") {
-        let encoding = crate::wording::plain(&String::from_utf8_lossy(encoding.as_bytes()), 40);
+        let encoding = String::from_utf8_lossy(encoding.as_bytes());
         let text = format!("the answer has content encoding `{encoding}`, which was not offered; gzip was");
         return Err(ListingError::Protocol(text));
     }
@@ -173,7 +167,7 @@ fn body_kind(headers: &HeaderMap) -> Result<Body, ListingError> {
 
 async fn read_document(
     mut answer: Response,
-    mut inbox: Inbox<'_>,
+    mut inbox: Inbox,
     meter: &mut Meter,
 ) -> Result<String, ListingError> {
     let mut body = Vec::new();

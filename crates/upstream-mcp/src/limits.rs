@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Characters kept of a server's own error text.
+/// Characters kept of an error text that may hold a server's own words.
 pub const MAX_MESSAGE_CHARS: usize = 300;
 
 /// Characters kept of a `WWW-Authenticate` header.

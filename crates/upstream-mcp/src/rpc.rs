@@ -7,7 +7,6 @@ use toolgate_definition::scan;
 use toolgate_upstream::ListingError;
 
 use crate::limits::MAX_REQUESTS_ANSWERED;
-use crate::wording::Wording;
 
 /// A request of ours.
 #[derive(Debug)]
@@ -26,9 +25,8 @@ impl Request {
 
 /// Takes a server's messages until one answers our request.
 #[derive(Debug)]
-pub(crate) struct Inbox<'a> {
+pub(crate) struct Inbox {
     awaited: u64,
-    wording: &'a Wording,
     requests_answered: usize,
 }
 
@@ -51,9 +49,9 @@ enum Message<'a> {
     Other,
 }
 
-impl<'a> Inbox<'a> {
-    pub(crate) fn new(request: &Request, wording: &'a Wording) -> Self {
-        Self { awaited: request.id, wording, requests_answered: 0 }
+impl Inbox {
+    pub(crate) fn new(request: &Request) -> Self {
+        Self { awaited: request.id, requests_answered: 0 }
     }
 
     /// Reads a text that holds one message, or an array of them (a batch of revision 2025-03-26).
@@ -72,7 +70,7 @@ impl<'a> Inbox<'a> {
     fn take(&mut self, text: &str, delivery: &mut Delivery) -> Result<(), ListingError> {
         match read(text, self.awaited)? {
             Message::Result(result) => delivery.answer = Some(Ok(result.to_owned())),
-            Message::Error(error) => delivery.answer = Some(Err(self.error(error))),
+            Message::Error(error) => delivery.answer = Some(Err(rpc_error(error))),
             Message::Request { id, method } if self.requests_answered < MAX_REQUESTS_ANSWERED => {
                 self.requests_answered += 1;
                 delivery.replies.push(reply(id, &method));
@@ -81,17 +79,17 @@ impl<'a> Inbox<'a> {
         }
         Ok(())
     }
+}
 
-    fn error(&self, text: &str) -> ListingError {
-        let Ok(members) = scan::object(text) else {
-            return ListingError::Protocol("a JSON-RPC error that is not an object".into());
-        };
-        let Some(code) = member(&members, "code").and_then(|code| code.parse().ok()) else {
-            return ListingError::Protocol("a JSON-RPC error without a whole number as its code".into());
-        };
-        let message = member(&members, "message").and_then(string).unwrap_or_default();
-        ListingError::Rpc { code, message: self.wording.server_message(&message) }
-    }
+fn rpc_error(text: &str) -> ListingError {
+    let Ok(members) = scan::object(text) else {
+        return ListingError::Protocol("a JSON-RPC error that is not an object".into());
+    };
+    let Some(code) = member(&members, "code").and_then(|code| code.parse().ok()) else {
+        return ListingError::Protocol("a JSON-RPC error without a whole number as its code".into());
+    };
+    let message = member(&members, "message").and_then(string).unwrap_or_default();
+    ListingError::Rpc { code, message }
 }
 
 fn read(text: &str, awaited: u64) -> Result<Message<'_>, ListingError> {
@@ -153,13 +151,10 @@ pub(crate) fn broken(place: &str, error: &ParseError) -> ListingError {
 
 #[cfg(test)]
 mod tests {
-    use toolgate_upstream::Endpoint;
-
     use super::*;
 
     fn deliver(text: &str) -> Result<Delivery, ListingError> {
-        let endpoint = Endpoint::Http { url: String::new(), headers: Vec::new(), allow_private: false };
-        Inbox::new(&Request::new(1, "tools/list", "{}"), &Wording::new(&endpoint)).deliver(text)
+        Inbox::new(&Request::new(1, "tools/list", "{}")).deliver(text)
     }
 
     fn answer(text: &str) -> Option<Result<String, ListingError>> {

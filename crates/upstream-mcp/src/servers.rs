@@ -25,14 +25,24 @@ impl McpServers {
 impl ToolServers for McpServers {
     async fn list_tools(&self, endpoint: &Endpoint, bounds: &Bounds) -> Result<Listing, ListingError> {
         let wording = Wording::new(endpoint);
+        match self.list(endpoint, bounds).await {
+            Ok(listing) => Ok(wording.clean_listing(listing)),
+            Err(error) => Err(wording.clean_error(error)),
+        }
+    }
+}
+
+impl McpServers {
+    /// A listing or an error whose texts may still hold anything.
+    async fn list(&self, endpoint: &Endpoint, bounds: &Bounds) -> Result<Listing, ListingError> {
         match endpoint {
             Endpoint::Http { url, headers, allow_private } => {
-                let wire = HttpWire::new(&self.outbound, url, headers, *allow_private, &wording)?;
+                let wire = HttpWire::new(&self.outbound, url, headers, *allow_private)?;
                 session_era::list(wire, bounds).await
             }
             Endpoint::Stdio { command, args, env } => {
                 self.stdio_allow.admit(command, args)?;
-                let wire = StdioWire::start(command, args, env, &wording)?;
+                let wire = StdioWire::start(command, args, env)?;
                 session_era::list(wire, bounds).await
             }
         }

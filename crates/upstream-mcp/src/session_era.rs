@@ -5,10 +5,8 @@ use toolgate_definition::scan;
 use toolgate_upstream::{Bounds, Listing, ListingError};
 
 use crate::conversation::{Conversation, Failure, Wire};
-use crate::limits::MAX_SERVER_NAME_CHARS;
 use crate::pages::{Pages, Progress};
 use crate::rpc;
-use crate::wording::plain;
 
 /// The revisions spoken here, the offered one first.
 const REVISIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -86,10 +84,9 @@ fn read_server(result: &str) -> Result<Server, ListingError> {
         return Err(ListingError::Protocol("the initialize result has no protocolVersion".into()));
     };
     let Some(revision) = REVISIONS.into_iter().find(|known| *known == offered) else {
-        let offered = plain(&offered, 40);
+        let known = REVISIONS.join(", ");
         return Err(ListingError::Protocol(format!(
-            "the server speaks only revision `{offered}`; known here: {}",
-            REVISIONS.join(", ")
+            "revisions {known} are known, the server speaks {offered}"
         )));
     };
     Ok(Server { revision, name: rpc::member(&members, "serverInfo").and_then(server_name) })
@@ -100,5 +97,5 @@ fn server_name(info: &str) -> Option<String> {
     let members = scan::object(info).ok()?;
     let parts = ["name", "version"].map(|key| rpc::member(&members, key).and_then(rpc::string));
     let joined = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
-    (!joined.is_empty()).then(|| plain(&joined, MAX_SERVER_NAME_CHARS))
+    (!joined.is_empty()).then_some(joined)
 }

@@ -11,26 +11,23 @@ use toolgate_upstream::{ListingError, Secret};
 use crate::conversation::{Failure, Wire};
 use crate::meter::Meter;
 use crate::rpc::{Delivery, Inbox, Request};
-use crate::wording::Wording;
 
 pub use allow::{StdioAllow, StdioAllowError};
 use child::Child;
 
 /// A server at the other end of two pipes.
 #[derive(Debug)]
-pub(crate) struct StdioWire<'a> {
+pub(crate) struct StdioWire {
     child: Child,
-    wording: &'a Wording,
 }
 
-impl<'a> StdioWire<'a> {
+impl StdioWire {
     pub(crate) fn start(
         command: &Path,
         args: &[String],
         env: &[(String, Secret)],
-        wording: &'a Wording,
     ) -> Result<Self, ListingError> {
-        Ok(Self { child: Child::start(command, args, env)?, wording })
+        Ok(Self { child: Child::start(command, args, env)? })
     }
 
     async fn write(&mut self, mut line: String) -> Result<(), ListingError> {
@@ -60,10 +57,10 @@ impl<'a> StdioWire<'a> {
     }
 }
 
-impl Wire for StdioWire<'_> {
+impl Wire for StdioWire {
     async fn ask(&mut self, request: &Request, meter: &mut Meter) -> Result<String, Failure> {
         self.write(request.text.clone()).await?;
-        let mut inbox = Inbox::new(request, self.wording);
+        let mut inbox = Inbox::new(request);
         loop {
             let line = self.read_line(meter).await?;
             // Blank lines, and what a careless server prints beside its messages.

@@ -1,10 +1,10 @@
-//! What may be told of a server's own words.
+//! What may be told of a server's own words. Every text that leaves this crate passes through here, once.
 
 use std::net::{IpAddr, SocketAddr};
 
-use toolgate_upstream::Endpoint;
+use toolgate_upstream::{Endpoint, Incomplete, Listing, ListingEnd, ListingError};
 
-use crate::limits::{MAX_CHALLENGE_CHARS, MAX_MESSAGE_CHARS};
+use crate::limits::{MAX_CHALLENGE_CHARS, MAX_MESSAGE_CHARS, MAX_SERVER_NAME_CHARS};
 
 /// Shorter secrets are not looked for: they would be found everywhere.
 const MIN_SECRET_BYTES: usize = 8;
@@ -33,14 +33,37 @@ impl Wording {
         Self { secrets }
     }
 
-    /// The message of a JSON-RPC error: no secrets, no addresses, short.
-    pub(crate) fn server_message(&self, text: &str) -> String {
-        plain(&hide_addresses(&self.hide_secrets(text)), MAX_MESSAGE_CHARS)
+    /// The listing, with nothing in its texts that must not leave. Its entries are not texts but data: they stay exact.
+    pub(crate) fn clean_listing(&self, mut listing: Listing) -> Listing {
+        let name = listing.server_name.map(|name| plain(&self.hide_secrets(&name), MAX_SERVER_NAME_CHARS));
+        listing.server_name = name;
+        if let ListingEnd::Incomplete(Incomplete::Page { page, error }) = listing.end {
+            listing.end = ListingEnd::Incomplete(Incomplete::Page { page, error: self.clean_error(error) });
+        }
+        listing
     }
 
-    /// A `WWW-Authenticate` header: no secrets, but its addresses are its point.
-    pub(crate) fn challenge(&self, text: &str) -> String {
-        plain(&self.hide_secrets(text), MAX_CHALLENGE_CHARS)
+    /// The error, with nothing in its texts that must not leave.
+    pub(crate) fn clean_error(&self, error: ListingError) -> ListingError {
+        match error {
+            ListingError::Rpc { code, message } => ListingError::Rpc { code, message: self.clean(&message) },
+            ListingError::Protocol(text) => ListingError::Protocol(self.clean(&text)),
+            // The addresses of a challenge are its point.
+            ListingError::Unauthorized { status, challenge } => {
+                let challenge = challenge.map(|text| plain(&self.hide_secrets(&text), MAX_CHALLENGE_CHARS));
+                ListingError::Unauthorized { status, challenge }
+            }
+            ours @ (ListingError::Refused(_)
+            | ListingError::Connect(_)
+            | ListingError::Timeout(_)
+            | ListingError::Status(_)
+            | ListingError::TooLarge(_)) => ours,
+        }
+    }
+
+    /// Without secrets, then without addresses, then cut: a secret that is cut first would not be found.
+    fn clean(&self, text: &str) -> String {
+        plain(&hide_addresses(&self.hide_secrets(text)), MAX_MESSAGE_CHARS)
     }
 
     fn hide_secrets(&self, text: &str) -> String {
@@ -49,7 +72,7 @@ impl Wording {
 }
 
 /// Without control characters, cut to `max_chars`.
-pub(crate) fn plain(text: &str, max_chars: usize) -> String {
+fn plain(text: &str, max_chars: usize) -> String {
     text.chars().take(max_chars).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
@@ -114,8 +137,8 @@ mod tests {
     fn an_echoed_credential_is_hidden_whole_or_in_part() {
         let wording = wording("Bearer s3cr3t-token");
         let text = "bad header: Bearer s3cr3t-token; token s3cr3t-token, realm=s3cr3t-token";
-        assert_eq!(wording.server_message(text), "bad header: [hidden]; token [hidden], realm=[hidden]");
-        assert_eq!(wording.challenge("Bearer error=\"s3cr3t-token\""), "Bearer error=\"[hidden]\"");
+        assert_eq!(wording.clean(text), "bad header: [hidden]; token [hidden], realm=[hidden]");
+        assert_eq!(wording.hide_secrets("Bearer error=\"s3cr3t-token\""), "Bearer error=\"[hidden]\"");
     }
 
     #[test]
@@ -129,14 +152,14 @@ mod tests {
             ("ratio 3:4 at 12:30, v1.2.3: fine", "ratio 3:4 at 12:30, v1.2.3: fine"),
             ("unknown tool: tool::b é", "unknown tool: tool::b é"),
         ] {
-            assert_eq!(wording("").server_message(told), clean);
+            assert_eq!(wording("").clean(told), clean);
         }
     }
 
     #[test]
     fn long_words_are_cut_after_they_are_cleaned() {
         let text = format!("{}s3cr3t-token", "x".repeat(MAX_MESSAGE_CHARS - 4));
-        let told = wording("s3cr3t-token").server_message(&text);
+        let told = wording("s3cr3t-token").clean(&text);
         assert_eq!((told.chars().count(), told.contains("s3c")), (MAX_MESSAGE_CHARS, false));
         assert_eq!(plain("a\u{1b}[31mb\nc\u{7f}", 99), "a [31mb c ");
     }

@@ -93,9 +93,10 @@ impl Reply {
         Self::new(200, "application/json", Content::Cut(text.into()))
     }
 
-    /// With one more header.
+    /// With this header, in lower case, in place of one of the same name.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.retain(|(present, _)| present != name);
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }

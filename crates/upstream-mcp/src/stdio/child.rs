@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::Once;
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process_group, prlimit};
 use tokio::io::BufReader;
@@ -13,6 +14,11 @@ use crate::limits::{CHILD_CPU_SECONDS, CHILD_DATA_BYTES, CHILD_FILE_BYTES, CHILD
 
 /// What is read from a child at once; as much as a pipe holds.
 const PIPE_BYTES: usize = 64 * 1024;
+
+/// The first descriptor after standard input, output and error.
+const FIRST_DESCRIPTOR: i32 = 3;
+
+static INHERITED_CLOSED: Once = Once::new();
 
 /// A running child, alone in a process group that is killed as a whole when this is dropped.
 ///
@@ -36,6 +42,8 @@ impl Child {
         if !command.is_absolute() {
             return Err(ListingError::Refused("the command is not an absolute path".into()));
         }
+        // Rust closes what it opens itself when a program starts; this is for what this process was started with.
+        INHERITED_CLOSED.call_once(|| close_fds::set_fds_cloexec_threadsafe(FIRST_DESCRIPTOR, &[]));
         let mut process = Command::new(command)
             .args(args)
             .env_clear()
