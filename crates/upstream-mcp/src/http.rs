@@ -200,7 +200,7 @@ fn request_headers(endpoint: &[(String, Secret)]) -> Result<HeaderMap, ListingEr
         if RESERVED.contains(&key.as_str()) {
             return Err(refused("is not the upstream's to set"));
         }
-        let value = HeaderValue::try_from(value.expose())
+        let value = HeaderValue::from_bytes(value.expose().as_bytes())
             .map_err(|_| refused("has a value with characters that HTTP does not allow"))?;
         headers.append(key, secret(value));
     }

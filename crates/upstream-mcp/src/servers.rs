@@ -23,6 +23,16 @@ impl McpServers {
 
 #[async_trait]
 impl ToolServers for McpServers {
+    fn admits(&self, endpoint: &Endpoint) -> Result<(), ListingError> {
+        match endpoint {
+            Endpoint::Http { url, allow_private, .. } => {
+                let checked = self.outbound.check(url, *allow_private);
+                checked.map(drop).map_err(|refusal| ListingError::Refused(refusal.to_string()))
+            }
+            Endpoint::Stdio { command, args, .. } => self.stdio_allow.admit(command, args),
+        }
+    }
+
     async fn list_tools(&self, endpoint: &Endpoint, bounds: &Bounds) -> Result<Listing, ListingError> {
         let wording = Wording::new(endpoint);
         match self.list(endpoint, bounds).await {

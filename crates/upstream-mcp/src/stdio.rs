@@ -2,6 +2,7 @@
 
 mod allow;
 mod child;
+mod confine;
 
 use std::path::Path;
 

@@ -25,8 +25,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("store-sled", &["store"]),
     ("records", &["definition", "domain", "store"]),
     // Tool servers.
-    ("upstream", &["domain"]),
-    ("upstream-mcp", &["definition", "domain", "outbound", "upstream"]),
+    ("upstream", &[]),
+    ("upstream-mcp", &["definition", "outbound", "upstream"]),
     // Use cases.
     ("identity", &["domain", "records", "sealing", "store"]),
     ("catalog", &["definition", "domain", "records", "sealing", "store", "upstream"]),

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::Once;
 
-use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process_group, prlimit};
+use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::BufReader;
 use tokio::process::{self, ChildStdin, ChildStdout, Command};
 use toolgate_upstream::{ListingError, Secret};
 
-use crate::limits::{CHILD_CPU_SECONDS, CHILD_DATA_BYTES, CHILD_FILE_BYTES, CHILD_OPEN_FILES};
+use super::confine;
 
 /// What is read from a child at once; as much as a pipe holds.
 const PIPE_BYTES: usize = 64 * 1024;
@@ -59,29 +59,16 @@ impl Child {
         let stdout =
             BufReader::with_capacity(PIPE_BYTES, stdout.expect("standard output was asked to be a pipe"));
         let child = Self { process, stdin, stdout };
-        child.limit().map_err(|_| ListingError::Connect("the limits of the process cannot be set".into()))?;
+        child
+            .pid()
+            .ok_or(io::Error::from(io::ErrorKind::NotFound))
+            .and_then(confine::limit)
+            .map_err(|_| ListingError::Connect("the limits of the process cannot be set".into()))?;
         Ok(child)
     }
 
     fn pid(&self) -> Option<Pid> {
         Pid::from_raw(i32::try_from(self.process.id()?).ok()?)
-    }
-
-    /// Sets the limits, which its own children inherit. None is raised above what this process has itself.
-    fn limit(&self) -> io::Result<()> {
-        // Without a number the call would limit this process.
-        let pid = self.pid().ok_or(io::ErrorKind::NotFound)?;
-        for (resource, most) in [
-            (Resource::Nofile, CHILD_OPEN_FILES),
-            (Resource::Cpu, CHILD_CPU_SECONDS),
-            (Resource::Fsize, CHILD_FILE_BYTES),
-            (Resource::Data, CHILD_DATA_BYTES),
-            (Resource::Core, 0),
-        ] {
-            let most = Some(getrlimit(resource).maximum.map_or(most, |inherited| most.min(inherited)));
-            prlimit(Some(pid), resource, Rlimit { current: most, maximum: most })?;
-        }
-        Ok(())
     }
 }
 

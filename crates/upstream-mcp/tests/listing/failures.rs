@@ -169,8 +169,10 @@ async fn a_loopback_server_takes_a_declaration_and_a_configuration_that_allows_i
         let endpoint = Endpoint::Http { url: server.url(), headers: Vec::new(), allow_private };
         let refused = servers.list_tools(&endpoint, &bounds()).await;
         assert!(matches!(refused, Err(ListingError::Refused(_))), "{refused:?}");
+        assert_eq!(servers.admits(&endpoint), refused.map(drop));
     }
     assert!(server.received().is_empty());
+    assert_eq!(servers().admits(&endpoint(&server)), Ok(()));
 }
 
 #[tokio::test]

@@ -6,6 +6,8 @@ mod events;
 mod failures;
 mod paging;
 mod sessions;
+// Looks at the children through /proc.
+#[cfg(target_os = "linux")]
 mod stdio;
 
 use std::time::Duration;

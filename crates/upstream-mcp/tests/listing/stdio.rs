@@ -101,6 +101,7 @@ async fn only_allowed_commands_are_started() {
             McpServers::new(Outbound::new(Private::Never).unwrap(), StdioAllow::new(allowed).unwrap());
         let refused = servers.list_tools(&endpoint, &bounds()).await;
         assert!(matches!(refused, Err(ListingError::Refused(_))), "{refused:?}");
+        assert_eq!(servers.admits(&endpoint), refused.map(drop));
     }
     assert!(!witness.exists());
 }
