@@ -150,8 +150,8 @@ fn checked_input_schema(definition: Node<'_>) -> Result<Node<'_>, DefinitionFaul
     }
 }
 
-/// The name that a faulty entry seems to bear, for reports only: its first `name` that is a string, cut to
-/// [`MAX_NAME_BYTES`]. It reads as little as it can and stops at the first fault.
+/// The name that a faulty entry seems to bear, for reports only: its first `name`, if that is a string, cut to
+/// [`MAX_NAME_BYTES`]. Nothing after it is read.
 pub fn claimed_name(text: &str) -> Option<String> {
     let (_, value) = scan::members(text).map_while(Result::ok).find(|(key, _)| key == "name")?;
     let document = Document::parse(value, &DEFINITION).ok()?;

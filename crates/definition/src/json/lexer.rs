@@ -44,10 +44,9 @@ pub(crate) fn check_end(bytes: &[u8], at: usize) -> Result<(), LexError> {
 
 /// The error for what stands at `at`, or for a text that ends there.
 pub(crate) fn unexpected(bytes: &[u8], at: usize, expected: &'static str) -> LexError {
-    let ended = at >= bytes.len();
-    LexError {
-        kind: if ended { ParseErrorKind::UnexpectedEnd } else { ParseErrorKind::Unexpected { expected } },
-        at,
+    match at < bytes.len() {
+        true => LexError { kind: ParseErrorKind::Unexpected { expected }, at },
+        false => LexError { kind: ParseErrorKind::UnexpectedEnd, at: bytes.len() },
     }
 }
 

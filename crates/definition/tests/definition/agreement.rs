@@ -110,7 +110,8 @@ proptest! {
             prop_assert!(!error.to_string().contains(char::is_control));
         }
         let _ = (Definition::parse(&text), claimed_name(&text), text.parse::<Slug>(), text.parse::<Fingerprint>());
-        let _ = (scan::members(&text).count(), scan::elements(&text).count(), scan::object(&text));
+        let scanned = [scan::object(&text).err(), scan::elements(&text).find_map(Result::err)];
+        prop_assert!(scanned.into_iter().flatten().all(|error| error.offset_bytes <= text.len()));
     }
 }
 
