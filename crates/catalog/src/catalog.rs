@@ -3,9 +3,10 @@ use std::{collections::HashMap, sync::Arc};
 use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
 use toolgate_domain::{ClientId, Fault};
-use toolgate_store::{Revision, SharedStore};
+use toolgate_records::{Key, Record};
+use toolgate_store::{Revision, SharedStore, scan_all};
 
-use crate::{Snapshot, read_model::ReadModel};
+use crate::{Snapshot, from_row_error, from_store_error, read_model::ReadModel};
 
 /// The catalogues of all clients. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -41,6 +42,23 @@ impl Catalog {
             None => Ok(model.snapshot()),
             Some(revision) => model.reached(revision).await,
         }
+    }
+
+    /// Every client there is, in the order of their names.
+    ///
+    /// # Errors
+    /// Failures of the store.
+    pub async fn clients(&self) -> Result<Vec<ClientId>, Fault> {
+        let rows = scan_all(self.store.as_ref(), &Key::client_names()).await;
+        let (rows, _) = rows.map_err(|error| from_store_error(&error))?;
+        let mut clients = Vec::with_capacity(rows.len());
+        for row in rows {
+            let record = Record::decode(&row.key, &row.value).map_err(|error| from_row_error(&error))?;
+            if let Record::ClientName(_, client) = record {
+                clients.push(client);
+            }
+        }
+        Ok(clients)
     }
 
     /// The model of `client`, loaded now if it is not yet.

@@ -1,1 +1,5 @@
-fn main() {}
+//! The binary `toolgate`.
+
+fn main() -> std::process::ExitCode {
+    toolgate_server::run()
+}

@@ -49,6 +49,18 @@ impl Syncs {
         self.task(client, upstream);
     }
 
+    /// Begins to sync every upstream of every client.
+    ///
+    /// # Errors
+    /// Failures of the store.
+    pub async fn keep_all(&self, catalog: &Catalog) -> Result<(), Fault> {
+        for client in catalog.clients().await? {
+            let snapshot = catalog.snapshot(client, None).await?;
+            snapshot.upstreams().for_each(|entry| self.keep(client, entry.upstream.id));
+        }
+        Ok(())
+    }
+
     /// Asks for a sync without waiting for it.
     ///
     /// # Errors

@@ -1,0 +1,153 @@
+//! Everything composed, and short words for what the tests do.
+
+use std::sync::Arc;
+
+use toolgate_catalog::{
+    Catalog, Snapshot, ToolEntry,
+    sync::{Report, SyncLimits, Syncs},
+    upstreams::{UpstreamDetail, UpstreamRef, get_upstream},
+};
+use toolgate_definition::Fingerprint;
+use toolgate_domain::{Caller, ClientId, Fault, Scopes, ToolId, ToolState, UpstreamId, upstream::Transport};
+use toolgate_governance::{CreateUpstream, Governance, Rule, Ruled, Wish};
+use toolgate_records::{ChainedRuling, Key, Record, chain};
+use toolgate_sealing::{MasterKey, Sealer};
+use toolgate_store::{SharedStore, scan_all};
+use toolgate_store_memory::MemoryStore;
+use toolgate_test_support::{
+    ambient::{CountingEntropy, MovableClock},
+    scripted_servers::{ScriptedServers, complete},
+};
+
+pub(crate) struct Workbench {
+    pub(crate) store: SharedStore,
+    pub(crate) clock: Arc<MovableClock>,
+    pub(crate) servers: Arc<ScriptedServers>,
+    pub(crate) governance: Governance,
+    pub(crate) client: ClientId,
+}
+
+impl Workbench {
+    pub(crate) async fn new() -> Self {
+        Self::over(Arc::new(MemoryStore::new()), Arc::default()).await
+    }
+
+    /// As after a restart: the same store, everything else new.
+    pub(crate) async fn restarted(&self) -> Self {
+        Self::over(Arc::clone(&self.store), Arc::clone(&self.servers)).await
+    }
+
+    async fn over(store: SharedStore, servers: Arc<ScriptedServers>) -> Self {
+        let sealer = Arc::new(Sealer::new(&MasterKey::ephemeral()));
+        let (clock, entropy) = (Arc::new(MovableClock::default()), Arc::new(CountingEntropy::default()));
+        let catalog = Catalog::new(Arc::clone(&store));
+        let limits = SyncLimits::default();
+        let syncs = Syncs::new(&catalog, servers.clone(), Arc::clone(&sealer), clock.clone(), limits);
+        let governance = Governance::new(catalog, syncs, servers.clone(), sealer, clock.clone(), entropy);
+        let client = governance.bootstrap("a key of at least thirty-two characters").await.unwrap().client;
+        Self { store, clock, servers, governance, client }
+    }
+
+    pub(crate) fn caller(&self) -> Caller {
+        Caller { client: self.client, operator: true, scopes: Scopes::all(), subject: "key:test".into() }
+    }
+
+    /// Registers a server at a URL made of its slug, and waits for its first sync.
+    pub(crate) async fn upstream(&self, slug: &str, entries: &[&str]) -> UpstreamId {
+        self.servers.answers(&url(slug), complete(entries));
+        let created = self.governance.create_upstream(&self.caller(), self.http(slug)).await.unwrap();
+        let id = created.detail.entry.upstream.id;
+        self.sync(id).await;
+        id
+    }
+
+    pub(crate) fn http(&self, slug: &str) -> CreateUpstream {
+        let headers = vec![("Authorization".into(), "Bearer upstream-secret".into())];
+        let transport = Transport::Http { url: url(slug), headers, allow_private: false };
+        let (slug, display_name) = (slug.into(), String::new());
+        CreateUpstream { client: self.client, slug, display_name, transport, validate_only: false }
+    }
+
+    /// The server lists this from now on, and it is synced.
+    pub(crate) async fn lists(&self, upstream: UpstreamId, slug: &str, entries: &[&str]) -> Report {
+        self.servers.answers(&url(slug), complete(entries));
+        self.sync(upstream).await
+    }
+
+    pub(crate) async fn sync(&self, upstream: UpstreamId) -> Report {
+        let report = self.governance.syncs().sync(self.client, upstream).await.unwrap();
+        self.governance.catalog().snapshot(self.client, report.revision).await.unwrap();
+        report
+    }
+
+    pub(crate) async fn detail(&self, upstream: UpstreamId) -> UpstreamDetail {
+        let name = UpstreamRef::Id(upstream);
+        get_upstream(self.governance.catalog(), self.client, &name, None).await.unwrap().0
+    }
+
+    pub(crate) async fn snapshot(&self) -> Arc<Snapshot> {
+        self.governance.catalog().snapshot(self.client, None).await.unwrap()
+    }
+
+    pub(crate) async fn tool(&self, upstream: UpstreamId, name: &str) -> Arc<ToolEntry> {
+        Arc::clone(self.snapshot().await.tool(ToolId::of(upstream, name)).unwrap())
+    }
+
+    pub(crate) async fn state(&self, upstream: UpstreamId, name: &str) -> ToolState {
+        self.tool(upstream, name).await.tool.state()
+    }
+
+    pub(crate) async fn hash(&self, upstream: UpstreamId, name: &str) -> Fingerprint {
+        self.tool(upstream, name).await.tool.observed.fingerprint
+    }
+
+    pub(crate) fn wish(&self, upstream: UpstreamId, name: &str, wish: Wish) -> Rule {
+        Rule {
+            client: self.client,
+            tool: ToolId::of(upstream, name),
+            subject: "key:test".into(),
+            wish,
+            based_on: None,
+            validate_only: false,
+        }
+    }
+
+    pub(crate) async fn rule(&self, upstream: UpstreamId, name: &str, wish: Wish) -> Result<Ruled, Fault> {
+        self.governance.rule(self.wish(upstream, name, wish)).await
+    }
+
+    /// Approves what is listed now.
+    pub(crate) async fn approve(&self, upstream: UpstreamId, name: &str) {
+        let hash = self.hash(upstream, name).await;
+        self.rule(upstream, name, Wish::Approve(hash)).await.unwrap();
+    }
+
+    /// The log of rulings, after its chain was verified.
+    pub(crate) async fn rulings(&self) -> Vec<ChainedRuling> {
+        let (rows, _) = scan_all(self.store.as_ref(), &Key::rulings_of(self.client)).await.unwrap();
+        let log: Vec<_> = rows
+            .iter()
+            .map(|row| match Record::decode(&row.key, &row.value).unwrap() {
+                Record::Ruling(_, chained) => chained,
+                other => panic!("{:?} in the log", other.key()),
+            })
+            .collect();
+        let head = self.store.get(&Key::ChainHead(self.client).encode()).await.unwrap();
+        if let Some(row) = head {
+            let Record::ChainHead(_, head) = Record::decode(&row.key, &row.value).unwrap() else {
+                panic!("no head where the head belongs")
+            };
+            chain::verify(&log, &head).unwrap();
+        }
+        log
+    }
+}
+
+pub(crate) fn url(slug: &str) -> String {
+    format!("https://{slug}.example.com/mcp")
+}
+
+/// A definition with this name and description.
+pub(crate) fn definition(name: &str, description: &str) -> String {
+    format!(r#"{{"name":"{name}","description":"{description}","inputSchema":{{"type":"object"}}}}"#)
+}

@@ -1,0 +1,226 @@
+//! Settings in, a running server out.
+
+use std::{fs, io, os::unix::fs::DirBuilderExt, path::Path, sync::Arc, time::Duration};
+
+use tokio_stream::wrappers::TcpListenerStream;
+use tokio_util::sync::CancellationToken;
+use tonic::{codec::CompressionEncoding, transport};
+use toolgate_api_proto::v1::{
+    tool_catalog_server::ToolCatalogServer, tool_governance_server::ToolGovernanceServer,
+};
+use toolgate_catalog::{
+    Catalog,
+    sync::{SyncLimits, Syncs},
+};
+use toolgate_config::{PrivateAddresses, Settings, StoreEngine};
+use toolgate_governance::Governance;
+use toolgate_grpc_api::{CatalogService, Gate, GovernanceService, Health, MAX_REQUEST_BYTES, reflection};
+use toolgate_http_facade::FacadeSettings;
+use toolgate_identity::Authenticator;
+use toolgate_lifecycle::{Readiness, Shutdown};
+use toolgate_outbound::{Outbound, Private};
+use toolgate_sealing::{MasterKey, Sealer};
+use toolgate_store::SharedStore;
+use toolgate_store_memory::MemoryStore;
+use toolgate_store_sled::SledStore;
+use toolgate_upstream_mcp::{McpServers, StdioAllow};
+
+use crate::{
+    admin,
+    ambient::{SystemClock, SystemEntropy},
+    bootstrap::{Operator, bootstrap},
+    failure::Failure,
+    listeners::{Addresses, Listeners},
+};
+
+/// Folder of the store inside the data directory.
+const STORE_FOLDER: &str = "store";
+/// How often the store is asked whether it is well.
+const STORE_CHECK_EVERY: Duration = Duration::from_secs(1);
+const KEEPALIVE_EVERY: Duration = Duration::from_secs(30);
+const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A server that takes work.
+pub(crate) struct Running {
+    pub(crate) addresses: Addresses,
+    pub(crate) operator: Operator,
+    pub(crate) shutdown: Shutdown,
+    store: SharedStore,
+}
+
+/// The store, and what it says of its health.
+struct Engine {
+    store: SharedStore,
+    is_healthy: Box<dyn Fn() -> bool + Send + Sync>,
+}
+
+impl Running {
+    /// Starts everything. When it answers, work is taken.
+    pub(crate) async fn start(settings: &Settings) -> Result<Self, Failure> {
+        let readiness = Readiness::default();
+        let shutdown = Shutdown::new(readiness.clone());
+        let listeners = Listeners::bind(settings).await?;
+        let addresses = listeners.addresses(settings);
+        let Listeners { http, grpc, admin } = listeners;
+        let soft = shutdown.soft().clone();
+        let served = axum::serve(admin, admin::router(readiness.clone()));
+        shutdown.spawn("admin", served.with_graceful_shutdown(soft.clone().cancelled_owned()).into_future());
+
+        let (engine, sealer) = prepare(settings).await?;
+        let store = Arc::clone(&engine.store);
+        let (governance, gate) = governance(settings, &store, sealer)?;
+        let operator = bootstrap(&governance, settings).await?;
+        let catalog_service = CatalogService::new(governance.catalog().clone(), gate.clone(), soft.clone());
+        let governance_service = GovernanceService::new(governance.clone(), gate);
+
+        let (health, health_service) = Health::new().await;
+        let reflection = reflection().map_err(|error| Failure::Reflection(error.to_string()))?;
+        let router = transport::Server::builder()
+            .http2_keepalive_interval(Some(KEEPALIVE_EVERY))
+            .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
+            .trace_fn(|request| tracing::info_span!("grpc", rpc = request.uri().path()))
+            .add_service(health_service)
+            .add_service(reflection)
+            .add_service(
+                ToolCatalogServer::new(catalog_service.clone())
+                    .max_decoding_message_size(MAX_REQUEST_BYTES)
+                    .accept_compressed(CompressionEncoding::Gzip)
+                    .send_compressed(CompressionEncoding::Gzip),
+            )
+            .add_service(
+                ToolGovernanceServer::new(governance_service)
+                    .max_decoding_message_size(MAX_REQUEST_BYTES)
+                    .accept_compressed(CompressionEncoding::Gzip)
+                    .send_compressed(CompressionEncoding::Gzip),
+            );
+        let incoming = TcpListenerStream::new(grpc);
+        shutdown.spawn("grpc", router.serve_with_incoming_shutdown(incoming, soft.clone().cancelled_owned()));
+
+        let facade = FacadeSettings { allowed_hosts: settings.http.allowed_hosts.clone(), random: Arc::new(random) };
+        let router = toolgate_http_facade::router(Arc::new(catalog_service), facade);
+        let served = axum::serve(http, router).with_graceful_shutdown(soft.clone().cancelled_owned());
+        shutdown.spawn("http", served.into_future());
+
+        shutdown.spawn("health", tell_health(health, readiness.clone()));
+        shutdown.spawn("store", watch_store(engine.is_healthy, readiness.clone(), soft.clone()));
+        shutdown.spawn("syncs", begin_syncs(governance, soft));
+        readiness.ready();
+        Ok(Self { addresses, operator, shutdown, store })
+    }
+
+    /// Closes the store, after everything that uses it has ended.
+    pub(crate) async fn close(self) {
+        if let Err(error) = self.store.close().await {
+            tracing::error!(error = %error, "the store did not close well");
+        }
+    }
+}
+
+/// The store and the key that its secrets are under. A missing key beside existing data is an error, never a new key.
+async fn prepare(settings: &Settings) -> Result<(Engine, Arc<Sealer>), Failure> {
+    let data_dir = &settings.store.data_dir;
+    make_private(data_dir).map_err(|source| Failure::File { path: data_dir.clone(), source })?;
+    match settings.store.engine {
+        StoreEngine::Memory => {
+            let master = match &settings.keys.master_key_file {
+                Some(path) => MasterKey::load_or_create(path, false)?,
+                None => MasterKey::ephemeral(),
+            };
+            let store = Arc::new(MemoryStore::new());
+            Ok((Engine { store, is_healthy: Box::new(|| true) }, Arc::new(Sealer::new(&master))))
+        }
+        StoreEngine::Sled => {
+            let folder = data_dir.join(STORE_FOLDER);
+            let master = MasterKey::load_or_create(&settings.master_key_path(), folder.exists())?;
+            let cache_bytes = u64::from(settings.store.sled_cache_mib) * 1024 * 1024;
+            let options = toolgate_store_sled::Options { cache_bytes, ..Default::default() };
+            let opening = tokio::task::spawn_blocking(move || SledStore::open(&folder, options));
+            let store = Arc::new(opening.await.map_err(|error| Failure::Runtime(io::Error::other(error)))??);
+            let asked = Arc::clone(&store);
+            let engine = Engine { store, is_healthy: Box::new(move || asked.healthy()) };
+            Ok((engine, Arc::new(Sealer::new(&master))))
+        }
+    }
+}
+
+fn make_private(folder: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+fn governance(
+    settings: &Settings,
+    store: &SharedStore,
+    sealer: Arc<Sealer>,
+) -> Result<(Governance, Gate), Failure> {
+    let private = match settings.outbound.private {
+        PrivateAddresses::Declared => Private::Declared,
+        PrivateAddresses::Never => Private::Never,
+    };
+    let words = settings.outbound.stdio_allow.iter().map(|command| command.words().map(String::from).collect());
+    let servers = Arc::new(McpServers::new(Outbound::new(private)?, StdioAllow::new(words.collect())?));
+    let (clock, entropy) = (Arc::new(SystemClock), Arc::new(SystemEntropy));
+    let catalog = Catalog::new(Arc::clone(store));
+    let limits = sync_limits(settings);
+    let syncs = Syncs::new(&catalog, servers.clone(), Arc::clone(&sealer), clock.clone(), limits);
+    let authenticator = Authenticator::new(Arc::clone(store), Arc::clone(&sealer));
+    let gate = Gate::new(authenticator, Arc::clone(&sealer), entropy.clone());
+    Ok((Governance::new(catalog, syncs, servers, sealer, clock, entropy), gate))
+}
+
+fn sync_limits(settings: &Settings) -> SyncLimits {
+    let ms = |ms: u32| Duration::from_millis(ms.into());
+    let mut limits = SyncLimits::default();
+    limits.interval = Duration::from_secs(settings.sync.interval_seconds.into());
+    limits.listing.connect_timeout = ms(settings.sync.connect_timeout_ms);
+    limits.listing.answer_timeout = ms(settings.sync.answer_timeout_ms);
+    limits.listing.total_timeout = ms(settings.sync.listing_timeout_ms);
+    limits
+}
+
+fn random() -> u64 {
+    let mut bytes = [0; 8];
+    SystemEntropy::fill(&mut bytes);
+    u64::from_be_bytes(bytes)
+}
+
+/// Repeats readiness on the gRPC health service, to the end of the process.
+async fn tell_health(health: Health, readiness: Readiness) -> Result<(), Failure> {
+    let mut states = readiness.subscribe();
+    loop {
+        let state = states.borrow_and_update().clone();
+        health.set(state.takes_work()).await;
+        if state.phase == toolgate_lifecycle::Phase::Draining || states.changed().await.is_err() {
+            return Ok(());
+        }
+    }
+}
+
+async fn watch_store(
+    is_healthy: Box<dyn Fn() -> bool + Send + Sync>,
+    readiness: Readiness,
+    soft: CancellationToken,
+) -> Result<(), Failure> {
+    loop {
+        if is_healthy() {
+            readiness.recover("store");
+        } else {
+            readiness.degrade("store", "commits are refused: the disk is full, or the engine died");
+        }
+        tokio::select! {
+            () = soft.cancelled() => return Ok(()),
+            () = tokio::time::sleep(STORE_CHECK_EVERY) => {}
+        }
+    }
+}
+
+/// Begins to sync every upstream that the store knows. What cannot be read now is tried again.
+async fn begin_syncs(governance: Governance, soft: CancellationToken) -> Result<(), Failure> {
+    while let Err(fault) = governance.syncs().keep_all(governance.catalog()).await {
+        tracing::error!(fault = ?fault, "the upstreams to sync cannot be read");
+        tokio::select! {
+            () = soft.cancelled() => break,
+            () = tokio::time::sleep(STORE_CHECK_EVERY) => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! The double of the upstream port: what a server lists is what the test says.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use async_trait::async_trait;
+use toolgate_upstream::{Bounds, Endpoint, Listing, ListingEnd, ListingError, ToolServers};
+
+/// Tool servers that are known by their URL. One that was told nothing refuses the connection.
+#[derive(Debug, Default)]
+pub struct ScriptedServers {
+    answers: Mutex<HashMap<String, VecDeque<Result<Listing, ListingError>>>>,
+}
+
+/// A listing that was read to its end.
+pub fn complete(entries: &[&str]) -> Result<Listing, ListingError> {
+    ended(entries, ListingEnd::Complete)
+}
+
+/// A listing with any end.
+pub fn ended(entries: &[&str], end: ListingEnd) -> Result<Listing, ListingError> {
+    let entries = entries.iter().map(|entry| (*entry).to_owned()).collect();
+    Ok(Listing { entries, end, protocol_version: "2025-11-25".into(), server_name: None })
+}
+
+impl ScriptedServers {
+    /// From now on the server at `url` answers this.
+    pub fn answers(&self, url: &str, answer: Result<Listing, ListingError>) {
+        self.answers_in_turn(url, vec![answer]);
+    }
+
+    /// From now on the server at `url` answers these, one a listing; the last one for ever.
+    pub fn answers_in_turn(&self, url: &str, answers: Vec<Result<Listing, ListingError>>) {
+        self.lock().insert(url.to_owned(), answers.into());
+    }
+
+    /// The table is whole even where a test that held it panicked.
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, VecDeque<Result<Listing, ListingError>>>> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl ToolServers for ScriptedServers {
+    fn admits(&self, _endpoint: &Endpoint) -> Result<(), ListingError> {
+        Ok(())
+    }
+
+    async fn list_tools(&self, endpoint: &Endpoint, _bounds: &Bounds) -> Result<Listing, ListingError> {
+        let Endpoint::Http { url, .. } = endpoint else {
+            return Err(ListingError::Refused("only HTTP is scripted".into()));
+        };
+        let mut answers = self.lock();
+        let refused = || Err(ListingError::Connect("connection refused".into()));
+        match answers.get_mut(url) {
+            None => refused(),
+            Some(queue) if queue.len() > 1 => queue.pop_front().unwrap_or_else(refused),
+            Some(queue) => queue.front().cloned().unwrap_or_else(refused),
+        }
+    }
+}
