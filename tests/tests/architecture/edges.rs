@@ -30,15 +30,18 @@ const EDGES: &[(&str, &[&str])] = &[
     // Use cases.
     ("identity", &["domain", "records", "sealing", "store"]),
     ("catalog", &["definition", "domain", "records", "sealing", "store", "upstream"]),
-    ("governance", &["catalog", "definition", "domain", "records", "sealing", "store"]),
+    ("governance", &["catalog", "definition", "domain", "records", "sealing", "store", "upstream"]),
     // Adapters.
-    ("grpc-api", &["api-proto", "catalog", "definition", "domain", "governance", "identity", "sealing"]),
+    (
+        "grpc-api",
+        &["api-proto", "catalog", "definition", "domain", "governance", "identity", "sealing", "store"],
+    ),
     ("http-facade", &["api-proto"]),
     ("cli", &["api-proto"]),
     // The binary alone knows them all.
     ("server", SERVER),
     // Tests and upkeep.
-    ("test-support", &["domain"]),
+    ("test-support", &["domain", "upstream"]),
     ("tests", &[]),
     ("xtask", &[]),
 ];
