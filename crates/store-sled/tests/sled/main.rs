@@ -1,7 +1,13 @@
 //! The store on sled keeps every promise of the port, over kills, damage and full disks too.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod child;
+mod damage;
+mod kill;
+mod law_09;
+mod model;
+mod room;
 mod subject;
 
 use toolgate_store_conformance::promise_tests;
