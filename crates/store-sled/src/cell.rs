@@ -110,3 +110,65 @@ pub(crate) fn content(source: &impl Source, key: &[u8], raw: &[u8]) -> Result<Op
 fn checksum(key: &[u8], head: &[u8], content: &[u8]) -> u32 {
     [key, head, content].into_iter().fold(0, crc32c::crc32c_append)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+
+    impl Source for HashMap<Vec<u8>, Vec<u8>> {
+        fn raw(&self, key: &[u8]) -> Result<Option<IVec>, StoreError> {
+            Ok(self.get(key).map(|value| value.as_slice().into()))
+        }
+    }
+
+    const PLACE: Place = Place { revision: Revision(7), index: 3 };
+
+    fn stored(key: &[u8], content: &[u8]) -> (Vec<u8>, HashMap<Vec<u8>, Vec<u8>>) {
+        let (cell, pieces) = seal(key, PLACE, content);
+        let at = (0..).map(|number| layout::piece(PLACE, number));
+        (cell, at.zip(pieces.map(<[u8]>::to_vec)).collect())
+    }
+
+    #[test]
+    fn content_of_any_length_comes_back_and_nothing_stored_is_larger_than_a_piece() {
+        for len in [0, 1, PIECE_BYTES - 1, PIECE_BYTES, PIECE_BYTES + 1, 3 * PIECE_BYTES, 1024 * 1024] {
+            let value: Vec<u8> = (0..=255).cycle().take(len).collect();
+            let (cell, pieces) = stored(b"key", &value);
+            assert!(
+                cell.len() <= PIECE_BYTES + HEAD_BYTES
+                    && pieces.values().all(|piece| piece.len() <= PIECE_BYTES)
+            );
+            assert_eq!(Head::read(b"key", &cell).unwrap().pieces().count(), pieces.len());
+            assert_eq!(content(&pieces, b"key", &cell).unwrap().unwrap(), value);
+        }
+    }
+
+    #[test]
+    fn a_missing_piece_a_wrong_key_and_a_cut_are_noticed() {
+        let (cell, mut pieces) = stored(b"key", &[1; 100_000]);
+        assert!(content(&pieces, b"other", &cell).is_err());
+        pieces.remove(&layout::piece(PLACE, 1));
+        assert_eq!(content(&pieces, b"key", &cell).unwrap(), None);
+        let (cell, pieces) = stored(b"key", b"value");
+        assert!((0..cell.len()).all(|len| content(&pieces, b"key", &cell[..len]).is_err()));
+    }
+
+    proptest! {
+        #[test]
+        fn a_flipped_bit_is_noticed(value in vec(any::<u8>(), 0..64), bit in any::<prop::sample::Index>()) {
+            let (mut cell, pieces) = stored(b"key", &value);
+            let bit = bit.index(cell.len() * 8);
+            cell[bit / 8] ^= 1 << (bit % 8);
+            prop_assert!(!matches!(content(&pieces, b"key", &cell), Ok(Some(_))));
+        }
+
+        #[test]
+        fn arbitrary_bytes_do_not_panic(raw in vec(any::<u8>(), 0..64)) {
+            let _ = content(&HashMap::new(), b"key", &raw);
+        }
+    }
+}

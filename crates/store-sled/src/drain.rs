@@ -228,3 +228,65 @@ pub(crate) fn changes_of(
     let Some(content) = cell::content(source, &key, &raw)? else { return Ok(None) };
     record::decode(&content).map(Some).ok_or_else(|| damaged_key(&key, "it is no record of a commit"))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Arc, time::Duration};
+
+    use super::*;
+
+    struct Tree {
+        db: sled::Db,
+        leases: Leases,
+        meta: Meta,
+    }
+
+    impl Tree {
+        fn new() -> Self {
+            let db = sled::Config::new().temporary(true).flush_every_ms(None).open().unwrap();
+            Self { db, leases: Leases::new(Arc::new(|| Duration::ZERO), 0), meta: Meta::new([7; 16]) }
+        }
+
+        /// Applies commits as one drain and keeps `history_commits`.
+        fn drain(&mut self, commits: impl IntoIterator<Item = Commit>, history_commits: u64) {
+            let mut drain = Drain::new(&self.db, &self.leases, self.meta);
+            commits.into_iter().for_each(|commit| drop(drain.add(commit).unwrap()));
+            drain.compact(history_commits, u64::MAX).unwrap();
+            let written = drain.finish();
+            self.db.apply_batch(written.batch).unwrap();
+            self.meta = written.meta;
+        }
+    }
+
+    fn large(byte: u8) -> Vec<u8> {
+        vec![byte; 200_000]
+    }
+
+    #[test]
+    fn what_was_deleted_and_forgotten_leaves_nothing_behind() {
+        let mut tree = Tree::new();
+        tree.drain([Commit::new().put("a", large(1)).put("b", "1")], 10);
+        tree.drain([Commit::new().put("a", large(2)), Commit::new().put("a", large(3))], 10);
+        // The row of "c" outlives the record of its commit before it is overwritten.
+        tree.drain([Commit::new().put("c", large(4))], 0);
+        tree.drain([Commit::new().put("c", large(5)), Commit::new().delete("a").delete("b").delete("c")], 10);
+        assert_eq!(tree.meta.rows, 0);
+        tree.drain([Commit::new().delete("a")], 0);
+        let left: Vec<_> = tree.db.iter().keys().map(Result::unwrap).collect();
+        assert_eq!(left, [META]);
+        assert_eq!(tree.meta.history_bytes, 0);
+    }
+
+    #[test]
+    fn a_commit_is_judged_by_what_the_one_before_it_in_the_drain_left() {
+        let tree = Tree::new();
+        let mut drain = Drain::new(&tree.db, &tree.leases, tree.meta);
+        let create = || Commit::new().when(Condition::Absent("a".into())).put("a", "1");
+        assert_eq!(drain.add(create()).unwrap().revision, Revision(1));
+        assert!(matches!(drain.add(create()), Err(CommitError::Conflict(0))));
+        let update = Commit::new().when(Condition::Equals("a".into(), Revision(1))).put("a", "2");
+        assert_eq!(drain.add(update).unwrap().revision, Revision(2));
+        assert_eq!(drain.formers, Formers::from([("a".into(), None)]));
+        assert!(tree.db.is_empty());
+    }
+}

@@ -35,3 +35,27 @@ pub(crate) fn decode(record: &Bytes) -> Option<Vec<Logged>> {
     }
     Some(changes)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+
+    fn logged() -> impl Strategy<Value = Logged> {
+        let key = vec(any::<u8>(), 1..40).prop_map(Bytes::from);
+        (any::<u8>(), any::<bool>(), key).prop_map(|(index, put, key)| Logged { index, put, key })
+    }
+
+    proptest! {
+        #[test]
+        fn a_record_comes_back(changes in vec(logged(), 0..8)) {
+            prop_assert_eq!(decode(&encode(&changes).into()), Some(changes));
+        }
+
+        #[test]
+        fn arbitrary_bytes_do_not_panic(record in vec(any::<u8>(), 0..64)) {
+            let _ = decode(&record.into());
+        }
+    }
+}

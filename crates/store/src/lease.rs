@@ -75,3 +75,19 @@ impl fmt::Debug for Leases {
         f.debug_set().entries(self.held.keys()).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_of_before_a_restart_is_not_held() {
+        let clock = || -> Clock { Arc::new(|| Duration::ZERO) };
+        let (mut before, mut after) = (Leases::new(clock(), 1), Leases::new(clock(), 500));
+        let name = HoldName("sync".into());
+        let ttl = Duration::from_secs(1);
+        let [old, new] = [&mut before, &mut after].map(|leases| leases.take(&name, ttl).unwrap());
+        assert!(after.is_held(&new.fence) && !after.is_held(&old.fence));
+        assert!(!after.renew(&old, ttl));
+    }
+}

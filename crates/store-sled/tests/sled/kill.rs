@@ -22,7 +22,7 @@ const WRITERS: u32 = 6;
 const MAX_ACKNOWLEDGED: u64 = 600;
 
 #[test]
-fn a_kill_loses_nothing_acknowledged_and_leaves_nothing_half_there() {
+fn law_09_a_kill_loses_nothing_acknowledged_and_leaves_nothing_half_there() {
     if let Some(folder) = child::folder() {
         return write_for_ever(&folder);
     }
@@ -42,8 +42,10 @@ fn a_kill_loses_nothing_acknowledged_and_leaves_nothing_half_there() {
 
 /// What the child acknowledged until it died, in order.
 fn run_and_kill(folder: &Path, kill_after: u64) -> Vec<(u32, u32)> {
-    let [program, args @ ..] =
-        child::command("kill::a_kill_loses_nothing_acknowledged_and_leaves_nothing_half_there", folder);
+    let [program, args @ ..] = child::command(
+        "kill::law_09_a_kill_loses_nothing_acknowledged_and_leaves_nothing_half_there",
+        folder,
+    );
     let mut child = Command::new(program).args(args).stdout(Stdio::piped()).spawn().unwrap();
     let mut acknowledged = Vec::new();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -83,7 +85,7 @@ async fn write_for_ever(folder: &Path) {
             let start = counted.map_or(0, |row| number_of(&row.value) + 1);
             for number in start.. {
                 store.commit(commit_of(writer, number)).await.unwrap();
-                child::acknowledge(&format!("{writer} {number}"));
+                child::say(&format!("ACK {writer} {number}"));
             }
         })
     });

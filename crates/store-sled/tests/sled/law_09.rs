@@ -1,6 +1,6 @@
-//! What is acknowledged is on disk, seen in the system calls.
+//! What is acknowledged or read is on disk, seen in the system calls.
 
-use std::{collections::HashMap, path::Path, process::Command};
+use std::{collections::HashMap, path::Path, process::Command, sync::Arc};
 
 use tempfile::TempDir;
 use toolgate_store::{Commit, Store};
@@ -32,41 +32,65 @@ impl Call {
         matches!(self.name.as_str(), "fsync" | "fdatasync") && self.is_on_data() && self.text.ends_with("= 0")
     }
 
-    fn is_acknowledgement(&self, number: usize) -> bool {
-        self.name == "write" && self.text.contains(&format!("\"ACK {number}\\n\""))
+    fn says(&self, line: &str) -> bool {
+        self.name == "write" && self.text.contains(&format!("\"{line}\\n\""))
     }
 }
 
-/// After the last write of a commit's data and before its acknowledgement, the file was synced to the end.
 #[test]
 fn law_09_an_acknowledged_commit_is_on_disk_before_the_answer() {
     if let Some(folder) = child::folder() {
-        return commit_and_acknowledge(&folder);
+        return commit_and_say(&folder);
     }
-    let Some(calls) = trace("law_09::law_09_an_acknowledged_commit_is_on_disk_before_the_answer") else {
+    synced_before("ACK", "law_09::law_09_an_acknowledged_commit_is_on_disk_before_the_answer");
+}
+
+#[test]
+fn law_09_nobody_reads_what_is_not_on_disk() {
+    if let Some(folder) = child::folder() {
+        return commit_and_say(&folder);
+    }
+    synced_before("READ", "law_09::law_09_nobody_reads_what_is_not_on_disk");
+}
+
+/// Between the last write of a commit's data and the child's `word` about it, the file was synced to the end.
+fn synced_before(word: &str, test: &str) {
+    let Some(calls) = trace(test) else {
         assert!(!child::in_ci(), "strace is missing");
         return println!("NOT RUN: strace is missing");
     };
     let mut before = 0;
     for number in 0..COMMITS {
-        let answer = calls.iter().find(|call| call.is_acknowledgement(number)).unwrap().begun;
-        let written =
-            calls.iter().filter(|call| call.is_write() && call.begun > before && call.begun < answer);
+        let said = calls.iter().find(|call| call.says(&format!("{word} {number}"))).unwrap().begun;
+        let written = calls.iter().filter(|call| call.is_write() && call.begun > before && call.begun < said);
         let written = written.map(|call| call.ended).max();
         let written =
-            written.unwrap_or_else(|| panic!("commit {number} was answered before its data was written"));
-        let synced = calls.iter().any(|call| call.is_sync() && call.begun > written && call.ended < answer);
-        assert!(synced, "commit {number} was answered before its data was synced");
-        before = answer;
+            written.unwrap_or_else(|| panic!("{word} {number} was said before its data was written"));
+        let synced = calls.iter().any(|call| call.is_sync() && call.begun > written && call.ended < said);
+        assert!(synced, "{word} {number} was said before its data was synced");
+        before = said;
     }
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn commit_and_acknowledge(folder: &Path) {
-    let store = SledStore::open(folder, Options::default()).unwrap();
+/// Commits one after the other; of each says when a reader sees it, and when it is acknowledged.
+#[tokio::main]
+async fn commit_and_say(folder: &Path) {
+    let store = Arc::new(SledStore::open(folder, Options::default()).unwrap());
     for number in 0..COMMITS {
-        store.commit(Commit::new().put(format!("k/{number}"), vec![7; 2048])).await.unwrap();
-        child::acknowledge(&number.to_string());
+        let writer = store.clone();
+        let commit = Commit::new().put("key", [number.to_be_bytes().as_slice(), &[7; 2048]].concat());
+        let committed = tokio::spawn(async move { writer.commit(commit).await });
+        while !store
+            .get(b"key")
+            .await
+            .unwrap()
+            .is_some_and(|row| row.value.starts_with(&number.to_be_bytes()))
+        {
+            tokio::task::yield_now().await;
+        }
+        child::say(&format!("READ {number}"));
+        committed.await.unwrap().unwrap();
+        child::say(&format!("ACK {number}"));
     }
     store.close().await.unwrap();
 }
