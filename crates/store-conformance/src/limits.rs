@@ -1,6 +1,7 @@
 //! What the port allows is taken; what it forbids is refused, whole.
 
 use bytes::Bytes;
+use futures::future::try_join_all;
 use toolgate_store::{Commit, CommitError, Condition, KeyRange, Revision, Store, limits, scan_all};
 
 use crate::{
@@ -102,6 +103,26 @@ pub async fn a_key_as_long_as_allowed_is_taken(subject: &mut dyn Subject) -> Out
     for number in 0..120 {
         let value = store.get(&key(number)).await?.map(|row| row.value);
         same(value, Some(vec![number].into()), "value under a long key")?;
+    }
+    Ok(())
+}
+
+/// Waiting for each other or not.
+pub async fn the_largest_commits_of_many_writers_are_kept(subject: &mut dyn Subject) -> Outcome {
+    let store = subject.store();
+    let value = |number: u64| noise(limits::COMMIT_BYTES - 2, number);
+    let tasks = (0..20_u64).map(|number| {
+        let store = store.clone();
+        tokio::spawn(
+            async move { store.commit(Commit::new().put(format!("{number:02}"), value(number))).await },
+        )
+    });
+    for committed in try_join_all(tasks).await? {
+        committed?;
+    }
+    for number in 0..20_u64 {
+        let kept = store.get(format!("{number:02}").as_bytes()).await?.map(|row| row.value);
+        same(kept == Some(value(number)), true, "value of 1 MiB kept")?;
     }
     Ok(())
 }

@@ -80,6 +80,7 @@ promises! { $
         an_empty_commit_is_refused
         a_key_may_be_written_once
         a_key_as_long_as_allowed_is_taken
+        the_largest_commits_of_many_writers_are_kept
         many_large_values_side_by_side_are_kept
     }
     watches {

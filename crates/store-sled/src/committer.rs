@@ -50,30 +50,27 @@ pub(crate) struct Committer {
     pub(crate) meta: Meta,
     pub(crate) leases: Leases,
     pub(crate) bounds: Bounds,
+    pub(crate) had_room: bool,
     pub(crate) requests: mpsc::Receiver<Request>,
 }
 
 impl Committer {
     /// Works until it is asked to close, the store is dropped, or a write fails.
     pub(crate) fn run(mut self) {
-        let mut next = self.requests.blocking_recv();
-        let mut stop = Stop::Closed;
-        while let Some(request) = next.take() {
+        let mut next = None;
+        let stop = loop {
+            let Some(request) = next.take().or_else(|| self.requests.blocking_recv()) else {
+                break Stop::Closed;
+            };
             match request {
                 Request::Commit(commit, answer) => match self.drain((commit, answer), &mut next) {
                     Ok(()) => {}
-                    Err(stopped) => {
-                        stop = stopped;
-                        break;
-                    }
+                    Err(stop) => break stop,
                 },
-                Request::Close => break,
+                Request::Close => break Stop::Closed,
                 lease => self.lease(lease),
             }
-            if next.is_none() {
-                next = self.requests.blocking_recv();
-            }
-        }
+        };
         self.end(stop);
     }
 
@@ -113,8 +110,7 @@ impl Committer {
     /// One round: judge what waits, make it durable, tell it.
     fn drain(&mut self, first: (Commit, Answer), next: &mut Option<Request>) -> Result<(), Stop> {
         let (commits, answers): (Vec<_>, Vec<_>) = self.gather(first, next).into_iter().unzip();
-        if !self.folder.has_room(self.bounds.reserve_bytes) {
-            tracing::error!("the disk is nearly full: commits are refused until there is room");
+        if !self.has_room() {
             answers.into_iter().for_each(|answer| tell(answer, Err(CommitError::Full)));
             return Ok(());
         }
@@ -131,6 +127,20 @@ impl Committer {
             Err(error) => return Err(abandon(judged, answers, error)),
         }
         Ok(())
+    }
+
+    /// Logs when that changes.
+    fn has_room(&mut self) -> bool {
+        let room = self.folder.has_room(self.bounds.reserve_bytes);
+        match (room, self.had_room) {
+            (false, true) => {
+                tracing::error!("the disk is nearly full: commits are refused until there is room")
+            }
+            (true, false) => tracing::info!("the disk has room again: commits are taken"),
+            _ => {}
+        }
+        self.had_room = room;
+        room
     }
 
     /// Judges commits, each on what those before it leave; what is to be written, if anything.

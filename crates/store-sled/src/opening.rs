@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use toolgate_store::{Revision, StoreError};
+use toolgate_store::{KeyRange, Revision, StoreError};
 
 use crate::{
     cell,
@@ -17,6 +17,7 @@ use crate::{
     layout::{self, META},
     limits::{LET_GO, SEGMENT_BYTES},
     meta::{Identity, Meta},
+    read,
 };
 
 /// An engine that was found sound.
@@ -111,8 +112,8 @@ fn check(db: &sled::Db, identity: Identity, reached: Revision) -> Result<Meta, S
 
 fn count_rows(db: &sled::Db) -> Result<u64, StoreError> {
     let mut rows = 0;
-    for entry in db.range(layout::row(&[])..layout::ROWS_END.to_vec()) {
-        let (at, raw) = entry.map_err(of_sled)?;
+    for entry in read::rows_of(db, &KeyRange::all()) {
+        let (at, raw) = entry?;
         let key = layout::key_of_row(&at);
         cell::content(db, key, &raw)?.ok_or_else(|| damaged_key(key, "a piece of it is missing"))?;
         rows += 1;

@@ -49,8 +49,8 @@ pub(crate) fn scan(
     let revision = shared.revision();
     let mut rows = BTreeMap::new();
     let mut next = None;
-    for entry in db.range(tree_range(range)) {
-        let (at, cell) = entry.map_err(of_sled)?;
+    for entry in rows_of(db, range) {
+        let (at, cell) = entry?;
         let key = layout::key_of_row(&at);
         if rows.len() == limit.get() {
             next = Some(Bytes::copy_from_slice(key));
@@ -70,7 +70,22 @@ pub(crate) fn scan(
     Ok(ScanPage { rows: rows.into_values().collect(), revision, next })
 }
 
-/// The rows of `range` in the tree. An end before the start gives an empty range: sled panics on an inverted one.
+/// The entries of the rows of `range`, as the tree has them.
+///
+/// sled puts pages out of its cache once they, or their like, were asked for some 60 times, and a scan asks for each page
+/// once: ten thousand pages would stay however small the cache. So each row asks for its page again.
+pub(crate) fn rows_of<'a>(
+    db: &'a sled::Db,
+    range: &KeyRange,
+) -> impl Iterator<Item = Result<(IVec, IVec), StoreError>> + use<'a> {
+    db.range(tree_range(range)).map(|entry| {
+        let (at, cell) = entry.map_err(of_sled)?;
+        db.raw(&at)?;
+        Ok((at, cell))
+    })
+}
+
+/// The keys of the rows of `range` in the tree. An end before the start gives an empty range: sled panics on an inverted one.
 fn tree_range(range: &KeyRange) -> std::ops::Range<Vec<u8>> {
     let start = layout::row(&range.start);
     let end = range.end.as_ref().map_or_else(|| layout::ROWS_END.to_vec(), |end| layout::row(end));

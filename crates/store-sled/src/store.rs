@@ -77,8 +77,8 @@ pub struct SledStore {
 }
 
 impl SledStore {
-    /// Opens the store in `folder`, and makes it when there is none. Blocks while every row is read and checked: about a
-    /// quarter of a second for 100,000 rows of 2 KiB.
+    /// Opens the store in `folder`, and makes it when there is none. Blocks while every row is read and checked: about
+    /// half a second for 100,000 rows of 2 KiB.
     ///
     /// A damaged store, one that opens with less than it is known to have held included, is [`StoreError::Damaged`].
     pub fn open(folder: &Path, options: Options) -> Result<Self, OpenError> {
@@ -106,6 +106,7 @@ impl SledStore {
                 history_bytes: options.history_bytes,
                 reserve_bytes: options.reserve_bytes,
             },
+            had_room: true,
             requests: received,
         };
         let thread =

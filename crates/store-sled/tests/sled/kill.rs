@@ -66,7 +66,7 @@ fn run_and_kill(folder: &Path, kill_after: u64) -> Vec<(u32, u32)> {
 
 /// Each commit of a writer writes two rows and its count, small, large, or overwriting what an earlier one wrote.
 fn commit_of(writer: u32, number: u32) -> Commit {
-    let len = if number.is_multiple_of(24) { 150_000 } else { 2_048 };
+    let len = if number.is_multiple_of(24) { 500_000 } else { 2_048 };
     let value = [number.to_be_bytes().as_slice(), &vec![0xa5; len]].concat();
     let count = number.to_be_bytes().to_vec();
     Commit::new()
