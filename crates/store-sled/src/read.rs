@@ -92,3 +92,66 @@ fn tree_range(range: &KeyRange) -> std::ops::Range<Vec<u8>> {
     let end = end.max(start.clone());
     start..end
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tokio::sync::broadcast;
+    use toolgate_store::{Commit, Leases, Revision};
+
+    use super::*;
+    use crate::{
+        drain::Drain,
+        meta::Meta,
+        shared::{Running, Shared},
+    };
+
+    fn scanned(shared: &Shared, limit: usize) -> Vec<(Bytes, Bytes)> {
+        let db = shared.running().unwrap().db;
+        let limit = NonZeroUsize::new(limit).unwrap();
+        let (mut found, mut range) = (Vec::new(), KeyRange::all());
+        loop {
+            let page = scan(shared, &db, &range, limit).unwrap();
+            assert!(page.rows.len() <= limit.get());
+            found.extend(page.rows.into_iter().map(|row| (row.key, row.value)));
+            let Some(next) = page.next else { return found };
+            range.start = next;
+        }
+    }
+
+    fn rows(rows: &[(&'static str, &'static str)]) -> Vec<(Bytes, Bytes)> {
+        rows.iter().map(|(key, value)| (Bytes::from(*key), Bytes::from(*value))).collect()
+    }
+
+    /// A batch that is in the tree and not on disk puts, overwrites and deletes.
+    #[test]
+    fn reads_see_what_is_on_disk_until_the_batch_is_too() {
+        let db = sled::Config::new().temporary(true).flush_every_ms(None).open().unwrap();
+        let leases = Leases::new(Arc::new(std::time::Duration::default), 0);
+        let mut meta = Meta::new([7; 16]);
+        let running = Running { db: db.clone(), live: broadcast::channel(1).0 };
+        let shared = Shared::new(running, &meta);
+        let mut write = |commit: Commit| {
+            let mut drain = Drain::new(&db, &leases, meta);
+            drain.add(commit).unwrap();
+            let written = drain.finish();
+            shared.hide(written.formers);
+            db.apply_batch(written.batch).unwrap();
+            meta = written.meta;
+            meta
+        };
+        shared.reveal(&write(Commit::new().put("a", "1").put("c", "1").put("e", "1")));
+        let next = write(Commit::new().put("a", "2").put("b", "2").delete("c").delete("e").put("d", "2"));
+
+        let (before, after) =
+            (rows(&[("a", "1"), ("c", "1"), ("e", "1")]), rows(&[("a", "2"), ("b", "2"), ("d", "2")]));
+        assert!((1..5).all(|limit| scanned(&shared, limit) == before));
+        assert_eq!(get(&shared, &db, b"a").unwrap().unwrap().version, Revision(1));
+        assert_eq!(get(&shared, &db, b"b").unwrap(), None);
+        assert_eq!(get(&shared, &db, b"c").unwrap().unwrap().value, "1");
+        shared.reveal(&next);
+        assert!((1..5).all(|limit| scanned(&shared, limit) == after));
+        assert_eq!(get(&shared, &db, b"c").unwrap(), None);
+    }
+}
