@@ -70,7 +70,7 @@ async fn follow(model: std::sync::Weak<ReadModel>, store: SharedStore, client: C
     let mut pause = FIRST_PAUSE;
     loop {
         let fault = match advance(&model, &store, &mut watch).await {
-            Ok(()) => return,
+            Ok(()) | Err(Fault::Draining) => return,
             Err(fault) => fault,
         };
         tracing::warn!(client.id = %client, fault = ?fault, "catalogue watch ended, loading again");

@@ -1,7 +1,13 @@
 //! What the platform asks: is the process alive, does it take work.
 
-use axum::{Json, Router, extract::State, http::StatusCode, routing::get};
-use serde_json::{Value, json};
+use axum::{
+    Router,
+    extract::State,
+    http::{StatusCode, header::CONTENT_TYPE},
+    response::IntoResponse,
+    routing::get,
+};
+use serde_json::json;
 use toolgate_lifecycle::{Phase, Readiness};
 
 /// `/livez` and `/readyz`.
@@ -10,7 +16,7 @@ pub(crate) fn router(readiness: Readiness) -> Router {
 }
 
 /// 200 while work is taken, degraded or not; 503 before and after.
-async fn readyz(State(readiness): State<Readiness>) -> (StatusCode, Json<Value>) {
+async fn readyz(State(readiness): State<Readiness>) -> impl IntoResponse {
     let state = readiness.state();
     let status = if state.takes_work() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let phase = match state.phase {
@@ -18,5 +24,6 @@ async fn readyz(State(readiness): State<Readiness>) -> (StatusCode, Json<Value>)
         Phase::Ready => "ready",
         Phase::Draining => "draining",
     };
-    (status, Json(json!({"phase": phase, "degraded": state.degraded})))
+    let body = json!({"phase": phase, "degraded": state.degraded}).to_string();
+    (status, [(CONTENT_TYPE, "application/json")], body)
 }
