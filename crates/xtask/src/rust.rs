@@ -12,7 +12,17 @@ pub(crate) fn format(checkout: &Checkout) -> Result<(), TaskError> {
 }
 
 pub(crate) fn clippy(checkout: &Checkout) -> Result<(), TaskError> {
-    let args = ["clippy", "--quiet", "--locked", "--workspace", "--all-targets", "--", "--deny", "warnings"];
+    let args = [
+        "clippy",
+        "--quiet",
+        "--locked",
+        "--keep-going",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "--deny",
+        "warnings",
+    ];
     command::run(&mut cargo(checkout.root(), &args))
 }
 

@@ -48,8 +48,8 @@ const EDGES: &[(&str, &[&str])] = &[
 
 #[rustfmt::skip]
 const SERVER: &[&str] = &[
-    "api-proto", "catalog", "cli", "config", "definition", "domain", "governance", "grpc-api", "http-facade", "identity",
-    "lifecycle", "outbound", "records", "sealing", "store", "store-memory", "store-sled", "telemetry", "upstream",
+    "api-proto", "catalog", "cli", "config", "domain", "governance", "grpc-api", "http-facade", "identity",
+    "lifecycle", "outbound", "sealing", "store", "store-memory", "store-sled", "telemetry", "upstream",
     "upstream-mcp",
 ];
 
