@@ -1,1 +1,99 @@
-//! Operator commands over the gRPC client.
+//! Operator commands over the gRPC client: `toolgate upstream …`, `tool …` and `key …`.
+//!
+//! The binary puts [`Command`] among its own subcommands and [`Globals`] into its root, and ends with what
+//! [`run_in_process`] answers. Results go to standard output, everything else to standard error. Scripts have `--json`
+//! and the exit codes of [`Exit`]:
+//!
+//! | Code | Meaning |
+//! |---|---|
+//! | 0 | done |
+//! | 1 | failed in a way that none of the others name |
+//! | 2 | the command line, a file it names, or a field of the request is wrong |
+//! | 3 | not found |
+//! | 4 | conflict: a stale fingerprint, a name that is taken, the wrong state for the act |
+//! | 5 | no credential, a bad one, or one without the right |
+//! | 6 | unavailable: the server cannot be reached or did not answer in time, or the upstream cannot be listed |
+//!
+//! Two promises hold for every command. An approval names the fingerprint of what was printed, never of what is there
+//! by then. And no character that a reader would not see reaches a terminal as it is; an upstream may have chosen it.
+//!
+//! This crate must know the contract (`toolgate.v1`) alone: no domain, no store, nothing of how the server works.
+//!
+//! Start reading at [`Command`], then [`run`], then `approve`.
+
+mod args;
+mod console;
+mod error;
+mod exit;
+mod limits;
+
+mod connection;
+mod refusal;
+
+mod hidden;
+mod marks;
+mod render;
+
+mod approve;
+mod key;
+mod pairs_file;
+mod tool;
+mod upstream;
+mod watch;
+
+use std::io::{self, BufReader, IsTerminal};
+
+pub use args::{
+    AddUpstream, Approve, Command, Globals, KeyCommand, Rule, State, ToolCommand, UpstreamCommand, View,
+};
+pub use console::Console;
+pub use exit::{EXIT_CODES_HELP, Exit};
+
+use connection::Connection;
+use error::CommandError;
+
+/// Runs a command on the standard streams of this process, with the key of the variable `TOOLGATE_KEY`.
+pub async fn run_in_process(command: Command, globals: &Globals) -> Exit {
+    let shows_progress = io::stderr().is_terminal();
+    #[expect(clippy::disallowed_methods, reason = "the one place of this crate that reads the environment")]
+    let key = std::env::var("TOOLGATE_KEY").ok().filter(|key| !key.is_empty());
+    let mut console = Console {
+        out: &mut io::stdout(),
+        err: &mut io::stderr(),
+        input: &mut BufReader::new(io::stdin()),
+        interactive: shows_progress && io::stdin().is_terminal(),
+        shows_progress,
+        key,
+    };
+    run(command, globals, &mut console).await
+}
+
+/// Runs a command to its end. What went wrong is on `console.err` by then.
+pub async fn run(command: Command, globals: &Globals, console: &mut Console<'_>) -> Exit {
+    let result = dispatch(command, globals, console).await.and_then(|()| Ok(console.out.flush()?));
+    match result {
+        Ok(()) => Exit::Ok,
+        Err(error) => {
+            // Nobody is left to tell when this fails too; the exit code still does.
+            if !error.is_closed_pipe() {
+                let _ = console.report(&error);
+            }
+            error.exit()
+        }
+    }
+}
+
+async fn dispatch(
+    command: Command,
+    globals: &Globals,
+    console: &mut Console<'_>,
+) -> Result<(), CommandError> {
+    let mut connection = Connection::new(globals, console.key.as_deref())?;
+    let connection = &mut connection;
+    let json = globals.json;
+    match command {
+        Command::Upstream(command) => upstream::run(command, json, connection, console).await,
+        Command::Tool(command) => tool::run(command, json, connection, console).await,
+        Command::Key(command) => key::run(command, json, connection, console).await,
+    }
+}

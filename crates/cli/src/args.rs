@@ -1,0 +1,256 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use toolgate_api_proto::v1::{ToolState, ToolView};
+
+use crate::exit::EXIT_CODES_HELP;
+
+/// What every command takes. Flatten it into the root of the command line.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Connection and output")]
+pub struct Globals {
+    /// gRPC endpoint of the server.
+    #[arg(
+        long,
+        global = true,
+        env = "TOOLGATE_ENDPOINT",
+        default_value = "http://127.0.0.1:50051",
+        value_name = "URL"
+    )]
+    pub endpoint: String,
+    /// File that holds the API key, in place of the variable TOOLGATE_KEY.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub key_file: Option<PathBuf>,
+    /// Tenant to act for; the key's own when absent. Another one takes an operator key.
+    #[arg(long = "client", global = true, value_name = "UUID")]
+    pub client_id: Option<String>,
+    /// Print protobuf JSON instead of text: one object, or one a line from `tool watch` and `tool approve --all`.
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// The commands that speak to a running server.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Command {
+    /// Register tool servers, list them, and look at how their last listing went.
+    #[command(subcommand, after_help = EXIT_CODES_HELP)]
+    Upstream(UpstreamCommand),
+    /// Look at tools and rule about them.
+    #[command(subcommand, after_help = EXIT_CODES_HELP)]
+    Tool(ToolCommand),
+    /// Make API keys.
+    #[command(subcommand, after_help = EXIT_CODES_HELP)]
+    Key(KeyCommand),
+}
+
+/// `toolgate upstream …`
+#[derive(Debug, Clone, Subcommand)]
+pub enum UpstreamCommand {
+    /// Register a tool server and begin its first sync.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Add(AddUpstream),
+    /// List the registered servers.
+    #[command(after_help = EXIT_CODES_HELP)]
+    List,
+    /// Show one server, with what was wrong with its last listing.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Show {
+        /// Slug or id.
+        name: String,
+    },
+    /// List a server's tools now.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Sync {
+        /// Slug or id.
+        name: String,
+        /// Wait for the end and print what was found; ends with 6 when the server could not be listed.
+        #[arg(long)]
+        wait: bool,
+    },
+}
+
+/// `toolgate upstream add`
+#[derive(Debug, Clone, Args)]
+pub struct AddUpstream {
+    /// Slug: the first part of its tools' names.
+    pub name: String,
+    /// URL of an MCP server over Streamable HTTP.
+    #[arg(long, required_unless_present = "stdio", conflicts_with = "stdio")]
+    pub url: Option<String>,
+    /// File of headers to send with each request, a line each: `Name: value`.
+    #[arg(long, value_name = "FILE", requires = "url")]
+    pub header_file: Option<PathBuf>,
+    /// Let the connection reach loopback and private addresses; takes the scope `mcp:admin`.
+    #[arg(long, requires = "url")]
+    pub allow_private: bool,
+    /// Start an MCP server as a child process of the server: the command after `--`.
+    #[arg(long, requires = "command")]
+    pub stdio: bool,
+    /// File of the child's whole environment, a line each: `NAME=value`.
+    #[arg(long, value_name = "FILE", requires = "stdio")]
+    pub env_file: Option<PathBuf>,
+    /// Free text for people.
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
+    pub display_name: String,
+    /// Check everything, write nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Absolute path of the program, and its arguments.
+    #[arg(last = true, value_name = "COMMAND", requires = "stdio")]
+    pub command: Vec<String>,
+}
+
+/// `toolgate tool …`
+#[derive(Debug, Clone, Subcommand)]
+pub enum ToolCommand {
+    /// List tools.
+    #[command(after_help = EXIT_CODES_HELP)]
+    List {
+        /// Only tools of this upstream: slug or id.
+        #[arg(long, value_name = "NAME")]
+        upstream: Option<String>,
+        /// Only tools in this state; may be given more than once.
+        #[arg(long = "state", value_name = "STATE", value_delimiter = ',')]
+        states: Vec<State>,
+        /// Which definitions and which tools.
+        #[arg(long, default_value = "raw")]
+        view: View,
+    },
+    /// Show everything about one tool.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Show {
+        /// Namespaced name or id.
+        name: String,
+        /// Which definition.
+        #[arg(long, default_value = "raw")]
+        view: View,
+    },
+    /// Approve the definition of a tool, or of all tools of an upstream that wait for it.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Approve(Approve),
+    /// Take an approval back.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Revoke(Rule),
+    /// Switch a tool off, whatever is approved.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Disable(Rule),
+    /// Switch a tool on again.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Enable(Rule),
+    /// Follow the catalogue: every tool as it is, then each change. Resumes by itself.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Watch {
+        /// Which definitions and which tools.
+        #[arg(long, default_value = "raw")]
+        view: View,
+    },
+}
+
+/// `toolgate tool approve`
+#[derive(Debug, Clone, Args)]
+pub struct Approve {
+    /// Namespaced name or id.
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    pub name: Option<String>,
+    /// Fingerprint of the definition that was reviewed; without it, a person at a terminal is shown the definition and
+    /// asked.
+    #[arg(long, conflicts_with = "all")]
+    pub hash: Option<String>,
+    /// All unapproved and drifted tools of an upstream, each by the fingerprint of the definition that is printed.
+    #[arg(long, requires = "upstream")]
+    pub all: bool,
+    /// The upstream of `--all`: slug or id.
+    #[arg(long, value_name = "NAME", requires = "all")]
+    pub upstream: Option<String>,
+    /// Do not ask before approving all.
+    #[arg(long, requires = "all")]
+    pub yes: bool,
+    /// Check everything, write nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// A ruling about one tool.
+#[derive(Debug, Clone, Args)]
+pub struct Rule {
+    /// Namespaced name or id.
+    pub name: String,
+    /// Check everything, write nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `toolgate key …`
+#[derive(Debug, Clone, Subcommand)]
+pub enum KeyCommand {
+    /// Make an API key and print it, once.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Create {
+        /// What it may do; may be given more than once.
+        #[arg(
+            long = "scope",
+            value_name = "SCOPE",
+            required = true,
+            value_delimiter = ',',
+            value_parser = ["mcp:read", "mcp:write", "mcp:call", "mcp:admin"]
+        )]
+        scopes: Vec<String>,
+        /// Free text for people: whose it is, what for.
+        #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
+        display_name: String,
+    },
+}
+
+/// A tool's state, in a filter.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum State {
+    /// Approved as it is listed now; the only tools that reach an agent.
+    Served,
+    /// No longer listed.
+    Removed,
+    /// Switched off.
+    Disabled,
+    /// Without an approval that counts.
+    Unapproved,
+    /// Listed differently since it was approved.
+    Drifted,
+    /// With a lock that does not fit.
+    LockMismatch,
+    /// With a name that agents cannot be given.
+    BadName,
+}
+
+impl From<State> for ToolState {
+    fn from(state: State) -> Self {
+        match state {
+            State::Served => Self::Served,
+            State::Removed => Self::Removed,
+            State::Disabled => Self::Disabled,
+            State::Unapproved => Self::Unapproved,
+            State::Drifted => Self::Drifted,
+            State::LockMismatch => Self::LockMismatch,
+            State::BadName => Self::BadName,
+        }
+    }
+}
+
+/// Which definition of a tool is meant.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum View {
+    /// Every tool in every state, as its upstream lists it.
+    Raw,
+    /// Only served tools, as an agent reads them.
+    Served,
+}
+
+impl From<View> for ToolView {
+    fn from(view: View) -> Self {
+        match view {
+            View::Raw => Self::Raw,
+            View::Served => Self::Served,
+        }
+    }
+}

@@ -1,0 +1,165 @@
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::service::Interceptor;
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Request, Status};
+use toolgate_api_proto::v1::tool_catalog_client::ToolCatalogClient;
+use toolgate_api_proto::v1::tool_governance_client::ToolGovernanceClient;
+
+use crate::args::Globals;
+use crate::error::CommandError;
+use crate::limits::{CALL_DEADLINE, CONNECT_DEADLINE, KEEP_ALIVE, MAX_MESSAGE_BYTES};
+
+type Authorised = InterceptedService<Channel, Bearer>;
+
+/// A connection to a server, for one client. It is opened by the first call, so that what can be checked without the
+/// server is checked first.
+pub(crate) struct Connection {
+    endpoint: Endpoint,
+    bearer: Bearer,
+    channel: Option<Channel>,
+    /// For the `client_id` of requests; empty for the key's own.
+    pub(crate) client_id: String,
+}
+
+impl Connection {
+    /// With the key of `--key-file`, else with `key`, else with none.
+    pub(crate) fn new(globals: &Globals, key: Option<&str>) -> Result<Self, CommandError> {
+        let key = match &globals.key_file {
+            Some(path) => Some(bearer(&read_key(path)?, &path.display().to_string())?),
+            None => key.map(|key| bearer(key, "TOOLGATE_KEY")).transpose()?,
+        };
+        Ok(Self {
+            endpoint: parse(&globals.endpoint)?,
+            bearer: Bearer(key),
+            channel: None,
+            client_id: globals.client_id.clone().unwrap_or_default(),
+        })
+    }
+
+    pub(crate) async fn catalog(&mut self) -> Result<ToolCatalogClient<Authorised>, CommandError> {
+        let client = ToolCatalogClient::with_interceptor(self.channel().await?, self.bearer.clone());
+        Ok(client.max_decoding_message_size(MAX_MESSAGE_BYTES))
+    }
+
+    pub(crate) async fn governance(&mut self) -> Result<ToolGovernanceClient<Authorised>, CommandError> {
+        let client = ToolGovernanceClient::with_interceptor(self.channel().await?, self.bearer.clone());
+        Ok(client.max_decoding_message_size(MAX_MESSAGE_BYTES))
+    }
+
+    /// The channel, which opens again by itself where it breaks.
+    async fn channel(&mut self) -> Result<Channel, CommandError> {
+        match &self.channel {
+            Some(channel) => Ok(channel.clone()),
+            None => Ok(self.channel.insert(connect(&self.endpoint).await?).clone()),
+        }
+    }
+}
+
+/// A call with the usual deadline.
+pub(crate) fn call<T>(message: T) -> Request<T> {
+    call_within(CALL_DEADLINE, message)
+}
+
+/// A call with a deadline of its own.
+pub(crate) fn call_within<T>(deadline: Duration, message: T) -> Request<T> {
+    let mut request = Request::new(message);
+    request.set_timeout(deadline);
+    request
+}
+
+async fn connect(endpoint: &Endpoint) -> Result<Channel, CommandError> {
+    let unreachable = |error: tonic::transport::Error| CommandError::Unreachable {
+        endpoint: endpoint.uri().to_string(),
+        cause: innermost(&error),
+    };
+    endpoint.connect().await.map_err(unreachable)
+}
+
+fn parse(endpoint: &str) -> Result<Endpoint, CommandError> {
+    let usage = |problem: String| CommandError::Usage {
+        problem,
+        hint: "an endpoint is `http://HOST:PORT`, from --endpoint or TOOLGATE_ENDPOINT".to_owned(),
+    };
+    let parsed = Endpoint::from_shared(endpoint.to_owned())
+        .map_err(|_| usage(format!("the endpoint {endpoint} is not a URL")))?;
+    match parsed.uri().scheme_str() {
+        Some("http") => Ok(parsed
+            .connect_timeout(CONNECT_DEADLINE)
+            .http2_keep_alive_interval(KEEP_ALIVE)
+            .keep_alive_timeout(KEEP_ALIVE)),
+        Some("https") => Err(usage("TLS endpoints are not supported yet".to_owned())),
+        _ => Err(usage(format!("the endpoint {endpoint} does not begin with `http://`"))),
+    }
+}
+
+/// The last of an error's causes, which says most.
+fn innermost(error: &dyn std::error::Error) -> String {
+    let mut innermost = error;
+    while let Some(cause) = innermost.source() {
+        innermost = cause;
+    }
+    innermost.to_string()
+}
+
+fn read_key(path: &Path) -> Result<String, CommandError> {
+    fs::read_to_string(path).map_err(|source| CommandError::Unreadable { path: path.to_owned(), source })
+}
+
+fn bearer(key: &str, origin: &str) -> Result<MetadataValue<Ascii>, CommandError> {
+    let key = key.trim();
+    let malformed = || CommandError::Usage {
+        problem: format!("{origin} does not hold a key"),
+        hint: "a key is one line of printable ASCII, `tg_<id>_<secret>`".to_owned(),
+    };
+    if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(malformed());
+    }
+    let mut value = MetadataValue::try_from(format!("Bearer {key}")).map_err(|_| malformed())?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// Puts the caller's key, if there is one, into each call.
+#[derive(Clone)]
+pub(crate) struct Bearer(Option<MetadataValue<Ascii>>);
+
+impl Interceptor for Bearer {
+    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        if let Some(value) = &self.0 {
+            request.metadata_mut().insert("authorization", value.clone());
+        }
+        Ok(request)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exit::Exit;
+
+    #[test]
+    fn an_endpoint_that_cannot_be_spoken_to_is_a_usage_error() {
+        let cases = [
+            ("https://tools.example", "TLS endpoints are not supported yet"),
+            ("127.0.0.1:50051", "the endpoint 127.0.0.1:50051 does not begin with `http://`"),
+            ("http://a b", "the endpoint http://a b is not a URL"),
+        ];
+        for (endpoint, problem) in cases {
+            let error = parse(endpoint).unwrap_err();
+            assert_eq!((error.to_string().as_str(), error.exit()), (problem, Exit::Usage));
+        }
+    }
+
+    #[test]
+    fn a_malformed_key_is_refused_without_being_repeated() {
+        for key in ["", " \n", "two words", "line\nline", "schlüssel"] {
+            let error = bearer(key, "the file k").unwrap_err();
+            assert_eq!(error.to_string(), "the file k does not hold a key");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Bounds of the client side.
+
+use std::time::Duration;
+
+/// Largest answer taken. A page ends before 3 MiB of definitions, so every answer fits.
+pub(crate) const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
+
+/// For opening the connection.
+pub(crate) const CONNECT_DEADLINE: Duration = Duration::from_secs(5);
+
+/// For one call.
+pub(crate) const CALL_DEADLINE: Duration = Duration::from_secs(30);
+
+/// For a sync that is waited for.
+pub(crate) const SYNC_DEADLINE: Duration = Duration::from_secs(180);
+
+/// A connection on which nothing arrives is probed after this long, and given up after as long again. A watch would
+/// never notice otherwise that the other side is gone.
+pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(20);
+
+/// Longest pause between two attempts to resume a watch.
+pub(crate) const MAX_RESUME_PAUSE: Duration = Duration::from_secs(30);
+
+/// Upstreams asked for at once.
+pub(crate) const UPSTREAMS_PER_PAGE: i32 = 100;
+
+/// Characters of a fingerprint in a table: the scheme and twelve digits.
+pub(crate) const SHORT_HASH_CHARS: usize = "sha256:".len() + 12;
+
+/// A longer cell does not widen its column.
+pub(crate) const MAX_COLUMN_CHARS: usize = 64;
+
+/// Places and characters that a warning names before it only counts.
+pub(crate) const MAX_MARKED_PLACES: usize = 8;
+/// Characters that a warning names at one place.
+pub(crate) const MAX_MARKS_PER_PLACE: usize = 8;

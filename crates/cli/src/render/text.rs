@@ -1,0 +1,256 @@
+//! Results as text. Lines come out unescaped; the console escapes them. Only cells of a table are escaped here, so that
+//! columns stand straight.
+
+use toolgate_api_proto::v1::{Effect, Tool, ToolState, ToolStatus, Upstream, UpstreamHealth, upstream};
+
+use crate::hidden::escape;
+use crate::limits::{MAX_COLUMN_CHARS, SHORT_HASH_CHARS};
+use crate::marks;
+
+/// A value that is not there.
+const NONE: &str = "-";
+
+/// Columns under a heading, each as wide as its widest cell up to a limit.
+pub(crate) struct Table<const N: usize> {
+    rows: Vec<[String; N]>,
+}
+
+impl<const N: usize> Table<N> {
+    pub(crate) fn new(heading: [&str; N]) -> Self {
+        Self { rows: vec![heading.map(str::to_owned)] }
+    }
+
+    pub(crate) fn push(&mut self, row: [String; N]) {
+        self.rows.push(row.map(|cell| escape(&cell).into_owned()));
+    }
+
+    /// Rows under the heading.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len() - 1
+    }
+
+    pub(crate) fn lines(&self) -> impl Iterator<Item = String> {
+        let widths: [usize; N] = std::array::from_fn(|column| self.width(column));
+        self.rows.iter().map(move |row| {
+            let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+        })
+    }
+
+    fn width(&self, column: usize) -> usize {
+        let widest = self.rows.iter().map(|row| row[column].chars().count()).max();
+        widest.unwrap_or_default().min(MAX_COLUMN_CHARS)
+    }
+}
+
+pub(crate) fn tools() -> Table<5> {
+    Table::new(["NAME", "STATE", "EFFECT", "HASH", "UPSTREAM"])
+}
+
+pub(crate) fn tool_row(tool: &Tool, upstream: &str) -> [String; 5] {
+    [
+        tool.namespaced_name.clone(),
+        state(tool),
+        effect(tool.effect),
+        short_hash(&tool.definition_hash),
+        upstream.to_owned(),
+    ]
+}
+
+/// A tool in one line.
+pub(crate) fn tool_line(tool: &Tool) -> String {
+    let hash = short_hash(&tool.definition_hash);
+    format!("{}  {}  {}  {hash}", tool.namespaced_name, state(tool), effect(tool.effect))
+}
+
+/// Everything about a tool.
+pub(crate) fn tool(tool: &Tool) -> Vec<String> {
+    let time = |time: &Option<_>| time.as_ref().map_or(NONE.to_owned(), ToString::to_string);
+    let effect_shown = match tool.effect_override {
+        Some(_) => format!("{} (as its owner says)", effect(tool.effect)),
+        None => effect(tool.effect),
+    };
+    let mut lines = vec![
+        field("name", &tool.namespaced_name),
+        field("state", &state(tool)),
+        field("remedy", or_none(&tool.remedy)),
+        field("effect", &effect_shown),
+        field("status", &word(tool.status, "TOOL_STATUS_", ToolStatus::as_str_name)),
+        field("hash", &tool.definition_hash),
+        field("approved hash", tool.approved_hash.as_deref().unwrap_or(NONE)),
+        field("description override", tool.description_override.as_deref().unwrap_or(NONE)),
+        field("locked inputs", tool.fixed_args_json.as_deref().unwrap_or(NONE)),
+    ];
+    lines.extend(
+        tool.lock_issues
+            .iter()
+            .map(|issue| field("lock issue", &format!("{}: {}", issue.name, issue.problem))),
+    );
+    lines.extend([
+        field("id", &tool.id),
+        field("client", &tool.client_id),
+        field("upstream", &tool.upstream_id),
+        field("upstream's name", &tool.name),
+        field("first listed", &time(&tool.create_time)),
+        field("last changed", &time(&tool.update_time)),
+        field("removed", &time(&tool.remove_time)),
+        field("etag", &tool.etag),
+    ]);
+    lines.extend(definition(tool));
+    lines
+}
+
+/// What a reviewer needs to see to approve a tool.
+pub(crate) fn review(tool: &Tool) -> Vec<String> {
+    let mut lines = vec![
+        field("name", &tool.namespaced_name),
+        field("state", &state(tool)),
+        field("effect", &effect(tool.effect)),
+        field("hash", &tool.definition_hash),
+    ];
+    lines.extend(tool.approved_hash.iter().map(|hash| field("approved hash", hash)));
+    lines.extend(definition(tool));
+    lines
+}
+
+/// The exact text, indented so that no line of it can pass for one of ours, and a warning if not all of it shows.
+fn definition(tool: &Tool) -> Vec<String> {
+    let mut lines = vec!["definition".to_owned()];
+    lines.extend(tool.definition_json.split('\n').map(|line| format!("  {line}")));
+    lines.extend(marks::warning(&tool.definition_json));
+    lines
+}
+
+/// What a ruling did, and what the tool is by it.
+pub(crate) fn ruled(done: &str, tool: &Tool, dry_run: bool) -> String {
+    let remedy = if tool.remedy.is_empty() { String::new() } else { format!("; {}", tool.remedy) };
+    let note = if dry_run { " (dry run: nothing was written)" } else { "" };
+    format!("{done}: {}{remedy}{note}", state(tool))
+}
+
+pub(crate) fn upstreams() -> Table<6> {
+    Table::new(["NAME", "HEALTH", "ENTRIES", "ISSUES", "LAST COMPLETE LISTING", "REACHED BY"])
+}
+
+pub(crate) fn upstream_row(upstream: &Upstream) -> [String; 6] {
+    [
+        upstream.slug.clone(),
+        health(upstream),
+        upstream.entries_read.to_string(),
+        upstream.sync_issues.len().to_string(),
+        upstream.last_complete_listing_time.as_ref().map_or(NONE.to_owned(), ToString::to_string),
+        reached_by(upstream),
+    ]
+}
+
+/// Everything about an upstream, and what was wrong with its last listing.
+pub(crate) fn upstream(upstream: &Upstream) -> Vec<String> {
+    let time = |time: &Option<_>| time.as_ref().map_or(NONE.to_owned(), ToString::to_string);
+    let mut lines = vec![
+        field("name", &upstream.slug),
+        field("display name", or_none(&upstream.display_name)),
+        field("health", &health(upstream)),
+        field("last error", or_none(&upstream.last_error)),
+        field("last attempt", &time(&upstream.last_attempt_time)),
+        field("last complete listing", &time(&upstream.last_complete_listing_time)),
+        field("entries read", &upstream.entries_read.to_string()),
+        field("protocol", or_none(&upstream.protocol_version)),
+        field("reached by", &reached_by(upstream)),
+    ];
+    lines.extend(transport_fields(upstream));
+    lines.extend([
+        field("id", &upstream.id),
+        field("client", &upstream.client_id),
+        field("registered", &time(&upstream.create_time)),
+        field("sync issues", &upstream.sync_issues.len().to_string()),
+    ]);
+    lines.extend(sync_issues(upstream));
+    lines
+}
+
+fn sync_issues(upstream: &Upstream) -> Vec<String> {
+    if upstream.sync_issues.is_empty() {
+        return Vec::new();
+    }
+    let mut table = Table::new(["  CODE", "POSITION", "TOOL", "PATH", "MESSAGE"]);
+    for issue in &upstream.sync_issues {
+        table.push([
+            format!("  {}", issue.code),
+            issue.position.to_string(),
+            or_none(&issue.tool_name).to_owned(),
+            or_none(&issue.path).to_owned(),
+            issue.message.clone(),
+        ]);
+    }
+    table.lines().collect()
+}
+
+/// What a sync that was waited for found.
+pub(crate) fn found(response: &toolgate_api_proto::v1::SyncUpstreamResponse, upstream: &Upstream) -> String {
+    format!(
+        "{}  {}  {} added, {} changed, {} removed, {} unchanged, {} sync issues",
+        upstream.slug,
+        health(upstream),
+        response.added,
+        response.changed,
+        response.removed,
+        response.unchanged,
+        upstream.sync_issues.len()
+    )
+}
+
+fn reached_by(upstream: &Upstream) -> String {
+    match &upstream.transport {
+        Some(upstream::Transport::Http(http)) => http.url.clone(),
+        Some(upstream::Transport::Stdio(stdio)) => {
+            let words = std::iter::once(&stdio.command).chain(&stdio.args);
+            words.map(String::as_str).collect::<Vec<_>>().join(" ")
+        }
+        None => NONE.to_owned(),
+    }
+}
+
+fn transport_fields(upstream: &Upstream) -> Vec<String> {
+    match &upstream.transport {
+        Some(upstream::Transport::Http(http)) => vec![
+            field("headers", or_none(&http.header_names.join(", "))),
+            field("private addresses", if http.allow_private { "allowed" } else { "refused" }),
+        ],
+        Some(upstream::Transport::Stdio(stdio)) => {
+            vec![field("environment", or_none(&stdio.env_names.join(", ")))]
+        }
+        None => Vec::new(),
+    }
+}
+
+fn field(name: &str, value: &str) -> String {
+    format!("{name:<21}  {value}")
+}
+
+fn or_none(text: &str) -> &str {
+    if text.is_empty() { NONE } else { text }
+}
+
+fn state(tool: &Tool) -> String {
+    word(tool.state, "TOOL_STATE_", ToolState::as_str_name)
+}
+
+fn effect(effect: i32) -> String {
+    word(effect, "EFFECT_", Effect::as_str_name)
+}
+
+fn health(upstream: &Upstream) -> String {
+    word(upstream.health, "UPSTREAM_HEALTH_", UpstreamHealth::as_str_name)
+}
+
+/// An enum value as people write it.
+fn word<E: TryFrom<i32>>(number: i32, prefix: &str, name: fn(&E) -> &'static str) -> String {
+    match E::try_from(number) {
+        Ok(value) => name(&value).trim_start_matches(prefix).to_ascii_lowercase(),
+        Err(_) => format!("unknown ({number})"),
+    }
+}
+
+fn short_hash(hash: &str) -> String {
+    hash.chars().take(SHORT_HASH_CHARS).collect()
+}

@@ -1,0 +1,195 @@
+//! `toolgate upstream …`
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use toolgate_api_proto::v1::create_upstream_request::Transport;
+use toolgate_api_proto::v1::{
+    CreateUpstreamRequest, GetUpstreamRequest, HttpTransport, ListUpstreamsRequest, StdioTransport,
+    SyncUpstreamRequest, Upstream, UpstreamHealth,
+};
+
+use crate::args::{AddUpstream, UpstreamCommand};
+use crate::connection::{Connection, call, call_within};
+use crate::console::Console;
+use crate::error::CommandError;
+use crate::limits::{SYNC_DEADLINE, UPSTREAMS_PER_PAGE};
+use crate::pairs_file::{self, LineForm};
+use crate::render::{json, text};
+
+pub(crate) async fn run(
+    command: UpstreamCommand,
+    json: bool,
+    connection: &mut Connection,
+    console: &mut Console<'_>,
+) -> Result<(), CommandError> {
+    match command {
+        UpstreamCommand::Add(args) => add(args, json, connection, console).await,
+        UpstreamCommand::List => list(json, connection, console).await,
+        UpstreamCommand::Show { name } => show(&name, json, connection, console).await,
+        UpstreamCommand::Sync { name, wait } => sync(name, wait, json, connection, console).await,
+    }
+}
+
+async fn add(
+    args: AddUpstream,
+    json: bool,
+    connection: &mut Connection,
+    console: &mut Console<'_>,
+) -> Result<(), CommandError> {
+    let transport = transport(&args)?;
+    let request = CreateUpstreamRequest {
+        client_id: connection.client_id.clone(),
+        slug: args.name,
+        display_name: args.display_name,
+        transport: Some(transport),
+        validate_only: args.dry_run,
+    };
+    let response = connection.governance().await?.create_upstream(call(request)).await?.into_inner();
+    let upstream = present(response.upstream)?;
+    if json {
+        return json::print(console, &json::UpstreamAnswer::new(&upstream, &response.revision));
+    }
+    if args.dry_run {
+        return console.say(&format!("{} can be registered (dry run: nothing was written)", upstream.slug));
+    }
+    console.say(&format!("registered {}  {}", upstream.slug, upstream.id))?;
+    console.note(&format!("its first sync has begun: toolgate upstream sync {} --wait", upstream.slug))
+}
+
+fn transport(args: &AddUpstream) -> Result<Transport, CommandError> {
+    let pairs = |file: &Option<_>, form| {
+        file.as_deref().map_or(Ok(HashMap::new()), |file: &Path| pairs_file::read(file, form))
+    };
+    match (&args.url, args.command.split_first()) {
+        (Some(url), _) => Ok(Transport::Http(HttpTransport {
+            url: url.clone(),
+            headers: pairs(&args.header_file, LineForm::Header)?,
+            header_names: Vec::new(),
+            allow_private: args.allow_private,
+        })),
+        (None, Some((command, rest))) => Ok(Transport::Stdio(StdioTransport {
+            command: command.clone(),
+            args: rest.to_vec(),
+            env: pairs(&args.env_file, LineForm::Variable)?,
+            env_names: Vec::new(),
+        })),
+        (None, None) => Err(CommandError::Usage {
+            problem: "how to reach the upstream is missing".to_owned(),
+            hint: "--url URL, or --stdio -- COMMAND ARG…".to_owned(),
+        }),
+    }
+}
+
+async fn list(
+    json: bool,
+    connection: &mut Connection,
+    console: &mut Console<'_>,
+) -> Result<(), CommandError> {
+    let upstreams = all(connection).await?;
+    if json {
+        let mut list = json::List::new("upstreams");
+        for upstream in &upstreams {
+            list.push(console, &json::Upstream::from(upstream))?;
+        }
+        return list.end(console);
+    }
+    let mut table = text::upstreams();
+    upstreams.iter().for_each(|upstream| table.push(text::upstream_row(upstream)));
+    table.lines().try_for_each(|line| console.say(&line))
+}
+
+async fn show(
+    name: &str,
+    json: bool,
+    connection: &mut Connection,
+    console: &mut Console<'_>,
+) -> Result<(), CommandError> {
+    let (upstream, revision) = get(name, connection).await?;
+    match json {
+        true => json::print(console, &json::UpstreamAnswer::new(&upstream, &revision)),
+        false => text::upstream(&upstream).iter().try_for_each(|line| console.say(line)),
+    }
+}
+
+async fn sync(
+    name: String,
+    wait: bool,
+    json: bool,
+    connection: &mut Connection,
+    console: &mut Console<'_>,
+) -> Result<(), CommandError> {
+    if wait {
+        console.progress(&format!("listing the tools of {name}"))?;
+    }
+    let request = SyncUpstreamRequest { id: name, client_id: connection.client_id.clone(), wait };
+    let answer = connection.governance().await?.sync_upstream(call_within(SYNC_DEADLINE, request)).await;
+    console.progress("")?;
+    let mut response = answer?.into_inner();
+    let upstream = present(response.upstream.take())?;
+    match (json, wait) {
+        (true, _) => json::print(console, &json::UpstreamAnswer::of_sync(&upstream, &response))?,
+        (false, true) => console.say(&text::found(&response, &upstream))?,
+        (false, false) => console.say(&format!("a sync of {} is under way", upstream.slug))?,
+    }
+    match wait {
+        true => judge(upstream, console),
+        false => Ok(()),
+    }
+}
+
+/// What the health says after a sync that was waited for.
+fn judge(upstream: Upstream, console: &mut Console<'_>) -> Result<(), CommandError> {
+    match upstream.health() {
+        UpstreamHealth::Unavailable => {
+            Err(CommandError::NotListed { slug: upstream.slug, cause: upstream.last_error })
+        }
+        UpstreamHealth::Incomplete => console.note(&format!(
+            "warning: the listing stopped early, so no tool was removed: {}",
+            upstream.last_error
+        )),
+        UpstreamHealth::Unspecified | UpstreamHealth::Unknown | UpstreamHealth::Ok => Ok(()),
+    }
+}
+
+/// The upstream of this slug or id, with the revision it was read at.
+pub(crate) async fn get(name: &str, connection: &mut Connection) -> Result<(Upstream, String), CommandError> {
+    let request = GetUpstreamRequest {
+        id: name.to_owned(),
+        client_id: connection.client_id.clone(),
+        ..Default::default()
+    };
+    let response = connection.catalog().await?.get_upstream(call(request)).await?.into_inner();
+    Ok((present(response.upstream)?, response.revision))
+}
+
+/// Slugs by id.
+pub(crate) async fn slugs(connection: &mut Connection) -> Result<HashMap<String, String>, CommandError> {
+    match all(connection).await {
+        Ok(upstreams) => Ok(upstreams.into_iter().map(|upstream| (upstream.id, upstream.slug)).collect()),
+        // A key that may only see what is served may not read upstreams; its tables show ids.
+        Err(error) if error.is_denied() => Ok(HashMap::new()),
+        Err(error) => Err(error),
+    }
+}
+
+async fn all(connection: &mut Connection) -> Result<Vec<Upstream>, CommandError> {
+    let mut request = ListUpstreamsRequest {
+        client_id: connection.client_id.clone(),
+        page_size: UPSTREAMS_PER_PAGE,
+        ..Default::default()
+    };
+    let mut upstreams = Vec::new();
+    loop {
+        let page = connection.catalog().await?.list_upstreams(call(request.clone())).await?.into_inner();
+        upstreams.extend(page.upstreams);
+        if page.next_page_token.is_empty() {
+            return Ok(upstreams);
+        }
+        request.page_token = page.next_page_token;
+    }
+}
+
+fn present(upstream: Option<Upstream>) -> Result<Upstream, CommandError> {
+    upstream.ok_or(CommandError::Incomplete { field: "upstream" })
+}
