@@ -148,14 +148,14 @@ impl Approval<'_, '_> {
     async fn send(&mut self, reviewed: Reviewed<'_>) -> Result<ApproveToolResponse, CommandError> {
         let Reviewed { id, hash, name } = reviewed;
         let request = ApproveToolRequest {
-            id,
+            id: id.clone(),
             client_id: self.connection.client_id.clone(),
             definition_hash: hash,
             validate_only: self.dry_run,
         };
         let answer = self.connection.governance().await?.approve_tool(call(request)).await;
         let response = answer.map_err(|status| match refusal::current_hash(&status) {
-            Some(current_hash) => CommandError::Stale { tool: name.to_owned(), current_hash },
+            Some(current_hash) => CommandError::Stale { tool: name.to_owned(), id, current_hash },
             None => status.into(),
         })?;
         Ok(response.into_inner())

@@ -76,20 +76,22 @@ pub enum UpstreamCommand {
 pub struct AddUpstream {
     /// Slug: the first part of its tools' names.
     pub name: String,
+    // clap drops a `requires` whose target conflicts with something present, so what belongs to the other transport is
+    // ruled out by conflicts alone.
     /// URL of an MCP server over Streamable HTTP.
-    #[arg(long, required_unless_present = "stdio", conflicts_with = "stdio")]
+    #[arg(long, required_unless_present = "stdio", conflicts_with_all = ["stdio", "env_file", "command"])]
     pub url: Option<String>,
     /// File of headers to send with each request, a line each: `Name: value`.
-    #[arg(long, value_name = "FILE", requires = "url")]
+    #[arg(long, value_name = "FILE", conflicts_with = "stdio")]
     pub header_file: Option<PathBuf>,
     /// Let the connection reach loopback and private addresses; takes the scope `mcp:admin`.
-    #[arg(long, requires = "url")]
+    #[arg(long, conflicts_with = "stdio")]
     pub allow_private: bool,
     /// Start an MCP server as a child process of the server: the command after `--`.
     #[arg(long, requires = "command")]
     pub stdio: bool,
     /// File of the child's whole environment, a line each: `NAME=value`.
-    #[arg(long, value_name = "FILE", requires = "stdio")]
+    #[arg(long, value_name = "FILE")]
     pub env_file: Option<PathBuf>,
     /// Free text for people.
     #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
@@ -98,7 +100,7 @@ pub struct AddUpstream {
     #[arg(long)]
     pub dry_run: bool,
     /// Absolute path of the program, and its arguments.
-    #[arg(last = true, value_name = "COMMAND", requires = "stdio")]
+    #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 }
 
@@ -152,7 +154,7 @@ pub enum ToolCommand {
 #[derive(Debug, Clone, Args)]
 pub struct Approve {
     /// Namespaced name or id.
-    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    #[arg(required_unless_present = "all", conflicts_with_all = ["all", "upstream", "yes"])]
     pub name: Option<String>,
     /// Fingerprint of the definition that was reviewed; without it, a person at a terminal is shown the definition and
     /// asked.
@@ -162,10 +164,10 @@ pub struct Approve {
     #[arg(long, requires = "upstream")]
     pub all: bool,
     /// The upstream of `--all`: slug or id.
-    #[arg(long, value_name = "NAME", requires = "all")]
+    #[arg(long, value_name = "NAME")]
     pub upstream: Option<String>,
     /// Do not ask before approving all.
-    #[arg(long, requires = "all")]
+    #[arg(long)]
     pub yes: bool,
     /// Check everything, write nothing.
     #[arg(long)]

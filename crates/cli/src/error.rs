@@ -26,7 +26,7 @@ pub(crate) enum CommandError {
     #[error("{} tools are named {name}: {}", ids.len(), ids.join(", "))]
     Ambiguous { name: String, ids: Vec<String> },
     #[error("the definition of {tool} is not the reviewed one; its fingerprint is now {current_hash}")]
-    Stale { tool: String, current_hash: String },
+    Stale { tool: String, id: String, current_hash: String },
     #[error("not confirmed; nothing was changed")]
     NotConfirmed,
     #[error("{failed} of {asked} approvals failed, {untried} were not tried")]
@@ -76,7 +76,11 @@ impl CommandError {
                 Some("a name is SLUG__TOOL; `toolgate tool list` shows them all".into())
             }
             Self::Ambiguous { .. } => Some("give the id in place of the name".into()),
-            Self::Stale { tool, .. } => Some(format!("review it: toolgate tool show {tool}")),
+            Self::Stale { tool, id, .. } => {
+                // An upstream chose the name, and a hint is pasted into a shell.
+                let word = if is_plain(tool) { tool } else { id };
+                Some(format!("review it: toolgate tool show {word}"))
+            }
             Self::NotListed { slug, .. } => {
                 Some(format!("its tools stay as they were; toolgate upstream show {slug}"))
             }
@@ -94,4 +98,9 @@ impl CommandError {
     pub(crate) fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
+}
+
+/// Whether no shell reads anything into the name.
+fn is_plain(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }

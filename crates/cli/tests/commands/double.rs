@@ -1,0 +1,280 @@
+//! A server that plays a script, on a port of its own.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use tokio::net::TcpListener;
+use tokio_stream::wrappers::TcpListenerStream;
+use tonic::transport::Server;
+use tonic::{Code, Request, Response, Status};
+use tonic_types::{ErrorDetails, StatusExt};
+use toolgate_api_proto::v1::tool_catalog_server::{ToolCatalog, ToolCatalogServer};
+use toolgate_api_proto::v1::tool_governance_server::{ToolGovernance, ToolGovernanceServer};
+use toolgate_api_proto::v1::*;
+
+use crate::{Ended, Seat, id, toolgate_at};
+
+/// What the server holds, and what it was asked.
+#[derive(Default)]
+pub(crate) struct Script {
+    pub(crate) tools: Vec<Tool>,
+    pub(crate) upstreams: Vec<Upstream>,
+    /// Tools a page; 0 for all.
+    pub(crate) page_size: usize,
+    /// Answer of every call that reads upstreams or syncs.
+    pub(crate) upstream_refusal: Option<Status>,
+    /// Answer of an approval, by tool id.
+    pub(crate) approval_refusals: HashMap<String, Status>,
+    /// Tools that take the place of those of the same id as soon as the first approval comes in.
+    pub(crate) drifts: Vec<Tool>,
+    /// Numbers of a sync: added, changed, removed, unchanged.
+    pub(crate) found: [i32; 4],
+    /// What each watch sends before it ends.
+    pub(crate) watches: VecDeque<Vec<Result<WatchToolsResponse, Status>>>,
+
+    pub(crate) keys: Vec<String>,
+    pub(crate) lists: Vec<ListToolsRequest>,
+    pub(crate) approvals: Vec<ApproveToolRequest>,
+    pub(crate) rulings: Vec<(&'static str, String, bool)>,
+    pub(crate) created: Vec<CreateUpstreamRequest>,
+    pub(crate) syncs: Vec<SyncUpstreamRequest>,
+    pub(crate) resumes: Vec<String>,
+}
+
+#[derive(Clone)]
+pub(crate) struct Double {
+    script: Arc<Mutex<Script>>,
+    endpoint: String,
+}
+
+impl Double {
+    /// Starts the server. It ends with the test's runtime.
+    pub(crate) async fn start(script: Script) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        let double = Self { script: Arc::new(Mutex::new(script)), endpoint: format!("http://{address}") };
+        let server = Server::builder()
+            .add_service(ToolCatalogServer::new(double.clone()))
+            .add_service(ToolGovernanceServer::new(double.clone()))
+            .serve_with_incoming(TcpListenerStream::new(listener));
+        tokio::spawn(server);
+        double
+    }
+
+    pub(crate) async fn run(&self, words: &[&str]) -> Ended {
+        toolgate_at(&self.endpoint, Seat::Script, words).await
+    }
+
+    pub(crate) async fn run_as(&self, seat: Seat<'_>, words: &[&str]) -> Ended {
+        toolgate_at(&self.endpoint, seat, words).await
+    }
+
+    pub(crate) fn script(&self) -> MutexGuard<'_, Script> {
+        self.script.lock().expect("no holder of the script panics")
+    }
+
+    fn note_key<T>(&self, request: &Request<T>) {
+        let key = request
+            .metadata()
+            .get("authorization")
+            .map(|value| value.to_str().expect("a key is ASCII").to_owned());
+        self.script().keys.push(key.unwrap_or_default());
+    }
+
+    fn rule(
+        &self,
+        ruling: &'static str,
+        tool_id: String,
+        state: ToolState,
+        dry_run: bool,
+    ) -> Result<Option<Tool>, Status> {
+        let mut script = self.script();
+        let tool = script.tools.iter().find(|tool| tool.id == tool_id).cloned();
+        let mut tool = tool.ok_or_else(|| refusal(Code::NotFound, "TOOL_NOT_FOUND", "no such tool", []))?;
+        script.rulings.push((ruling, tool_id, dry_run));
+        tool.set_state(state);
+        Ok(Some(tool))
+    }
+}
+
+pub(crate) fn refusal<const N: usize>(
+    code: Code,
+    reason: &str,
+    message: &str,
+    metadata: [(&str, &str); N],
+) -> Status {
+    let metadata = metadata.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    Status::with_error_details(code, message, ErrorDetails::with_error_info(reason, "toolgate.dev", metadata))
+}
+
+fn no_upstream() -> Status {
+    refusal(Code::NotFound, "UPSTREAM_NOT_FOUND", "no such upstream", [])
+}
+
+#[tonic::async_trait]
+impl ToolCatalog for Double {
+    type WatchToolsStream = tokio_stream::Iter<std::vec::IntoIter<Result<WatchToolsResponse, Status>>>;
+
+    async fn list_tools(
+        &self,
+        request: Request<ListToolsRequest>,
+    ) -> Result<Response<ListToolsResponse>, Status> {
+        self.note_key(&request);
+        let request = request.into_inner();
+        let mut script = self.script();
+        script.lists.push(request.clone());
+        let wanted = |tool: &&Tool| {
+            (request.namespaced_name.is_empty() || request.namespaced_name == tool.namespaced_name)
+                && (request.upstream_id.is_empty() || request.upstream_id == tool.upstream_id)
+                && (request.states.is_empty() || request.states.contains(&tool.state))
+        };
+        let all: Vec<_> = script.tools.iter().filter(wanted).cloned().collect();
+        let size = if script.page_size == 0 { all.len() } else { script.page_size };
+        let start: usize = request.page_token.parse().unwrap_or(0);
+        let end = (start + size).min(all.len());
+        Ok(Response::new(ListToolsResponse {
+            tools: all[start..end].to_vec(),
+            next_page_token: if end < all.len() { end.to_string() } else { String::new() },
+            revision: "r7".to_owned(),
+            ..Default::default()
+        }))
+    }
+
+    async fn get_tool(&self, request: Request<GetToolRequest>) -> Result<Response<GetToolResponse>, Status> {
+        let request = request.into_inner();
+        let tool = self.script().tools.iter().find(|tool| tool.id == request.id).cloned();
+        match tool {
+            None => Err(refusal(Code::NotFound, "TOOL_NOT_FOUND", "no such tool", [])),
+            tool => Ok(Response::new(GetToolResponse { tool, revision: "r7".to_owned() })),
+        }
+    }
+
+    async fn watch_tools(
+        &self,
+        request: Request<WatchToolsRequest>,
+    ) -> Result<Response<Self::WatchToolsStream>, Status> {
+        let mut script = self.script();
+        script.resumes.push(request.into_inner().resume_revision);
+        let messages = script.watches.pop_front().expect("the script has a watch left");
+        Ok(Response::new(tokio_stream::iter(messages)))
+    }
+
+    async fn list_upstreams(
+        &self,
+        _: Request<ListUpstreamsRequest>,
+    ) -> Result<Response<ListUpstreamsResponse>, Status> {
+        let script = self.script();
+        match &script.upstream_refusal {
+            Some(status) => Err(status.clone()),
+            None => Ok(Response::new(ListUpstreamsResponse {
+                upstreams: script.upstreams.clone(),
+                ..Default::default()
+            })),
+        }
+    }
+
+    async fn get_upstream(
+        &self,
+        request: Request<GetUpstreamRequest>,
+    ) -> Result<Response<GetUpstreamResponse>, Status> {
+        let name = request.into_inner().id;
+        let script = self.script();
+        let found = script.upstreams.iter().find(|upstream| upstream.slug == name || upstream.id == name);
+        let upstream = Some(found.cloned().ok_or_else(no_upstream)?);
+        Ok(Response::new(GetUpstreamResponse { upstream, revision: "r7".to_owned() }))
+    }
+}
+
+#[tonic::async_trait]
+impl ToolGovernance for Double {
+    async fn create_upstream(
+        &self,
+        request: Request<CreateUpstreamRequest>,
+    ) -> Result<Response<CreateUpstreamResponse>, Status> {
+        let request = request.into_inner();
+        let upstream = crate::upstream(9, &request.slug);
+        self.script().created.push(request);
+        Ok(Response::new(CreateUpstreamResponse { upstream: Some(upstream), revision: "r8".to_owned() }))
+    }
+
+    async fn sync_upstream(
+        &self,
+        request: Request<SyncUpstreamRequest>,
+    ) -> Result<Response<SyncUpstreamResponse>, Status> {
+        let request = request.into_inner();
+        let mut script = self.script();
+        let upstream = script.upstreams.iter().find(|upstream| upstream.slug == request.id).cloned();
+        let upstream = Some(upstream.ok_or_else(no_upstream)?);
+        script.syncs.push(request);
+        let [added, changed, removed, unchanged] = script.found;
+        let revision = "r8".to_owned();
+        Ok(Response::new(SyncUpstreamResponse { upstream, revision, added, changed, removed, unchanged }))
+    }
+
+    async fn approve_tool(
+        &self,
+        request: Request<ApproveToolRequest>,
+    ) -> Result<Response<ApproveToolResponse>, Status> {
+        let request = request.into_inner();
+        let mut script = self.script();
+        for drifted in std::mem::take(&mut script.drifts) {
+            let place = script.tools.iter_mut().find(|tool| tool.id == drifted.id);
+            *place.expect("a tool that drifts is in the script") = drifted;
+        }
+        script.approvals.push(request.clone());
+        if let Some(status) = script.approval_refusals.get(&request.id) {
+            return Err(status.clone());
+        }
+        let tool = script.tools.iter().find(|tool| tool.id == request.id).cloned();
+        let mut tool = tool.ok_or_else(|| refusal(Code::NotFound, "TOOL_NOT_FOUND", "no such tool", []))?;
+        if tool.definition_hash != request.definition_hash {
+            return Err(refusal(
+                Code::Aborted,
+                "DEFINITION_CHANGED",
+                "the definition changed",
+                [("reviewed_hash", &request.definition_hash), ("current_hash", &tool.definition_hash)],
+            ));
+        }
+        tool.set_state(ToolState::Served);
+        tool.remedy.clear();
+        tool.approved_hash = Some(request.definition_hash);
+        Ok(Response::new(ApproveToolResponse { tool: Some(tool), revision: "r8".to_owned() }))
+    }
+
+    async fn revoke_tool_approval(
+        &self,
+        request: Request<RevokeToolApprovalRequest>,
+    ) -> Result<Response<RevokeToolApprovalResponse>, Status> {
+        let RevokeToolApprovalRequest { id, validate_only, .. } = request.into_inner();
+        let tool = self.rule("revoke", id, ToolState::Unapproved, validate_only)?;
+        Ok(Response::new(RevokeToolApprovalResponse { tool, revision: "r8".to_owned() }))
+    }
+
+    async fn disable_tool(
+        &self,
+        request: Request<DisableToolRequest>,
+    ) -> Result<Response<DisableToolResponse>, Status> {
+        let DisableToolRequest { id, validate_only, .. } = request.into_inner();
+        let tool = self.rule("disable", id, ToolState::Disabled, validate_only)?;
+        Ok(Response::new(DisableToolResponse { tool, revision: "r8".to_owned() }))
+    }
+
+    async fn enable_tool(
+        &self,
+        request: Request<EnableToolRequest>,
+    ) -> Result<Response<EnableToolResponse>, Status> {
+        let EnableToolRequest { id, validate_only, .. } = request.into_inner();
+        let tool = self.rule("enable", id, ToolState::Served, validate_only)?;
+        Ok(Response::new(EnableToolResponse { tool, revision: "r8".to_owned() }))
+    }
+
+    async fn create_api_key(
+        &self,
+        request: Request<CreateApiKeyRequest>,
+    ) -> Result<Response<CreateApiKeyResponse>, Status> {
+        let CreateApiKeyRequest { display_name, scopes, .. } = request.into_inner();
+        let api_key = ApiKey { id: id(5), client_id: id(0), display_name, scopes, ..Default::default() };
+        let secret = "tg_5_secret".to_owned();
+        Ok(Response::new(CreateApiKeyResponse { api_key: Some(api_key), secret }))
+    }
+}
