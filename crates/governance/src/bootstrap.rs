@@ -6,7 +6,7 @@ use toolgate_records::{Key, Record};
 use toolgate_sealing::parse_api_key;
 use toolgate_store::{Commit, CommitError, Condition};
 
-use crate::{Governance, governance::read};
+use crate::{Governance, rows::read};
 
 /// The name of the client that every store has.
 pub const DEFAULT_CLIENT: &str = "default";
@@ -78,7 +78,8 @@ impl Governance {
         let (Some(Record::Bootstrap(id)), _) = read(self.store(), &Key::Bootstrap).await? else {
             return Err(missing());
         };
-        let (Some(Record::ApiKeyOwner(_, client)), _) = read(self.store(), &Key::ApiKeyOwner(id)).await? else {
+        let (Some(Record::ApiKeyOwner(_, client)), _) = read(self.store(), &Key::ApiKeyOwner(id)).await?
+        else {
             return Err(missing());
         };
         let (Some(Record::ApiKey(key)), _) = read(self.store(), &Key::ApiKey(client, id)).await? else {

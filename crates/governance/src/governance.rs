@@ -1,10 +1,9 @@
 use std::sync::Arc;
 
-use toolgate_catalog::{Catalog, from_row_error, from_store_error, sync::Syncs};
-use toolgate_domain::{Clock, Entropy, Fault};
-use toolgate_records::{Key, Record};
+use toolgate_catalog::{Catalog, sync::Syncs};
+use toolgate_domain::{Clock, Entropy};
 use toolgate_sealing::Sealer;
-use toolgate_store::{Revision, Store};
+use toolgate_store::Store;
 use toolgate_upstream::ToolServers;
 
 use crate::sequencer::Sequencers;
@@ -48,13 +47,4 @@ impl Governance {
     pub(crate) fn store(&self) -> &dyn Store {
         self.catalog.store().as_ref()
     }
-}
-
-/// The record at `key` with its version; 0 where there is none.
-pub(crate) async fn read(store: &dyn Store, key: &Key) -> Result<(Option<Record>, Revision), Fault> {
-    let Some(row) = store.get(&key.encode()).await.map_err(|error| from_store_error(&error))? else {
-        return Ok((None, Revision::ZERO));
-    };
-    let record = Record::decode(&row.key, &row.value).map_err(|error| from_row_error(&error))?;
-    Ok((Some(record), row.version))
 }

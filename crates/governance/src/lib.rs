@@ -13,6 +13,7 @@ mod api_key;
 mod bootstrap;
 mod create_upstream;
 mod governance;
+mod rows;
 pub mod rule;
 mod sequencer;
 

@@ -12,7 +12,7 @@ use toolgate_records::{ChainHead, Key, Record, chain};
 use toolgate_store::{Commit, CommitError, Condition, Revision, SharedStore, Store};
 
 use crate::{
-    governance::read,
+    rows::read,
     rule::{Facts, Rule, judge},
 };
 

@@ -60,7 +60,8 @@ impl Args for ServerFlags {
         let flagged = FIELDS.iter().filter_map(|field| field.flag.map(|flag| (field, flag)));
         flagged.fold(command.arg(config), |command, (field, flag)| {
             let help = format!("{} [env: {}]", field.help, field.env);
-            command.arg(clap::Arg::new(flag).long(flag).value_name("VALUE").help(help).help_heading("Settings"))
+            command
+                .arg(clap::Arg::new(flag).long(flag).value_name("VALUE").help(help).help_heading("Settings"))
         })
     }
 
@@ -78,7 +79,8 @@ impl FromArgMatches for ServerFlags {
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         self.config = matches.get_one("config").cloned();
-        let given = FIELDS.iter().filter_map(|field| Some((field, matches.get_one::<String>(field.flag?)?.clone())));
+        let given =
+            FIELDS.iter().filter_map(|field| Some((field, matches.get_one::<String>(field.flag?)?.clone())));
         self.flags = given.collect();
         Ok(())
     }

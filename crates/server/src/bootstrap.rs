@@ -32,7 +32,11 @@ pub(crate) async fn bootstrap(governance: &Governance, settings: &Settings) -> R
     }
     let path = settings.store.data_dir.join(KEY_FILE);
     let is_new = !governance.is_bootstrapped().await.map_err(Failure::Prepare)?;
-    let text = if is_new { prepared(&path).map_err(|source| Failure::File { path: path.clone(), source })? } else { String::new() };
+    let text = if is_new {
+        prepared(&path).map_err(|source| Failure::File { path: path.clone(), source })?
+    } else {
+        String::new()
+    };
     let bootstrapped = governance.bootstrap(&text).await.map_err(Failure::Prepare)?;
     Ok(Operator { bootstrapped, key_file: is_new.then_some(path) })
 }

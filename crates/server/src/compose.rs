@@ -96,7 +96,8 @@ impl Running {
         let incoming = TcpListenerStream::new(grpc);
         shutdown.spawn("grpc", router.serve_with_incoming_shutdown(incoming, soft.clone().cancelled_owned()));
 
-        let facade = FacadeSettings { allowed_hosts: settings.http.allowed_hosts.clone(), random: Arc::new(random) };
+        let facade =
+            FacadeSettings { allowed_hosts: settings.http.allowed_hosts.clone(), random: Arc::new(random) };
         let router = toolgate_http_facade::router(Arc::new(catalog_service), facade);
         let served = axum::serve(http, router).with_graceful_shutdown(soft.clone().cancelled_owned());
         shutdown.spawn("http", served.into_future());
@@ -156,7 +157,8 @@ fn governance(
         PrivateAddresses::Declared => Private::Declared,
         PrivateAddresses::Never => Private::Never,
     };
-    let words = settings.outbound.stdio_allow.iter().map(|command| command.words().map(String::from).collect());
+    let words =
+        settings.outbound.stdio_allow.iter().map(|command| command.words().map(String::from).collect());
     let servers = Arc::new(McpServers::new(Outbound::new(private)?, StdioAllow::new(words.collect())?));
     let (clock, entropy) = (Arc::new(SystemClock), Arc::new(SystemEntropy));
     let catalog = Catalog::new(Arc::clone(store));

@@ -40,7 +40,8 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, Failure> {
         Subcommand::Serve(flags) => serve::serve(&flags).await,
         Subcommand::Demo(flags) => demo::demo(&flags).await,
         Subcommand::SampleServer { edition_file } => {
-            let ended = sample_server::answer(std::io::stdin().lock(), std::io::stdout().lock(), &edition_file);
+            let ended =
+                sample_server::answer(std::io::stdin().lock(), std::io::stdout().lock(), &edition_file);
             ended.map(|()| ExitCode::SUCCESS).map_err(Failure::SampleServer)
         }
         Subcommand::Operator(command) => {

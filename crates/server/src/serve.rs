@@ -41,7 +41,10 @@ pub(crate) async fn until_stopped(running: Running, signals: &mut Signals, setti
 #[expect(clippy::print_stdout, reason = "what the command answers")]
 fn announce(running: &Running) {
     let at = running.addresses;
-    println!("toolgate is ready\n  http   http://{}\n  grpc   http://{}\n  admin  http://{}", at.http, at.grpc, at.admin);
+    println!(
+        "toolgate is ready\n  http   http://{}\n  grpc   http://{}\n  admin  http://{}",
+        at.http, at.grpc, at.admin
+    );
     if let Some(path) = &running.operator.key_file {
         println!("  operator key written to {}", path.display());
     }

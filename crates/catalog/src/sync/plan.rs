@@ -156,7 +156,7 @@ mod tests {
         let both = plan(&before, &listing(&[("a", "1"), ("a", "2")]), true, at(1));
         follow(&mut before, &both);
         assert!(before["a"].conflicted);
-        let smaller = both.listed[0].text.as_ref().unwrap().description().unwrap().to_owned();
+        let smaller = both.listed[0].text.as_ref().unwrap().description().unwrap().into_owned();
         let one = plan(&before, &listing(&[("a", &smaller)]), true, at(2));
         assert_eq!((one.changed_count, one.listed[0].observed.conflicted), (1, false));
     }

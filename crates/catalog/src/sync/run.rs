@@ -18,7 +18,7 @@ use super::{
     limits::{PLAN_ATTEMPTS, STATUS_EVERY_MS},
     plan::{self, Plan},
     reading::{Reading, read},
-    write,
+    write::{self, Before},
 };
 use crate::{from_commit_error, from_row_error, from_store_error, upstreams::status};
 
@@ -55,9 +55,6 @@ pub(super) struct Syncer {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) limits: SyncLimits,
 }
-
-/// What is observed of an upstream's tools, with the versions of the rows.
-pub(super) type Before = BTreeMap<Arc<str>, (Observed, Revision)>;
 
 impl Syncer {
     /// Lists the upstream and writes what is new.

@@ -1,15 +1,19 @@
 //! A plan as commits: each consistent alone, in an order in which stopping after any of them is safe.
 
+use std::{collections::BTreeMap, sync::Arc};
+
 use toolgate_definition::names::{is_valid_served_name, namespaced_name};
-use toolgate_domain::Upstream;
+use toolgate_domain::{Upstream, tool::Observed};
 use toolgate_records::{Key, NameHolder, Record};
 use toolgate_store::{Commit, CommitError, Condition, Revision, SharedStore};
 
 use super::{
     limits::{COMMIT_BYTES, COMMIT_WRITES},
     plan::{Plan, Step},
-    run::Before,
 };
+
+/// What is observed of an upstream's tools, with the versions of the rows.
+pub(super) type Before = BTreeMap<Arc<str>, (Observed, Revision)>;
 
 /// Commits the whole plan: what is listed first, what is gone last. Answers the last revision, if anything was written.
 pub(super) async fn commit_all(

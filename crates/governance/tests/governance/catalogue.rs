@@ -62,7 +62,9 @@ async fn a_watcher_holds_exactly_the_view_it_follows() {
     bench.lists(id, "srv", &[&definition("a", "2"), &b, &definition("c", "1")]).await;
     bench.lists(id, "srv", &[&a, &b]).await;
     let now = bench.snapshot().await.revision();
-    for (view, (watch, replica)) in [View::Raw, View::Served].into_iter().zip(watches.iter_mut().zip(&mut replicas)) {
+    for (view, (watch, replica)) in
+        [View::Raw, View::Served].into_iter().zip(watches.iter_mut().zip(&mut replicas))
+    {
         replica.catch_up(watch, now).await;
         assert_eq!(replica.0, truth(&bench, view).await, "{view:?}");
     }
@@ -114,7 +116,11 @@ async fn pages_follow_one_order_and_hold_each_tool_once() {
         }
     }
     let of = |slug: &str| ["B", "a", "a.b", "b", "\u{e9}"].map(|name| format!("{slug}__{name}"));
-    assert_eq!(seen, [of("second"), of("first")].concat(), "by creation of the upstream, then by the bytes of the name");
+    assert_eq!(
+        seen,
+        [of("second"), of("first")].concat(),
+        "by creation of the upstream, then by the bytes of the name"
+    );
 }
 
 #[tokio::test]
@@ -144,7 +150,8 @@ async fn filters_by_upstream_state_and_name_agree_with_the_whole_list() {
 async fn a_page_ends_before_it_outgrows_a_grpc_message() {
     // BR-097
     let bench = Workbench::new().await;
-    let entries: Vec<String> = (0..1500).map(|n| definition(&format!("t{n:04}"), &"x".repeat(4096))).collect();
+    let entries: Vec<String> =
+        (0..1500).map(|n| definition(&format!("t{n:04}"), &"x".repeat(4096))).collect();
     let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
     bench.upstream("srv", &entries).await;
     let snapshot = bench.snapshot().await;

@@ -1,5 +1,7 @@
 //! The catalogue and its governance together, in one process, over the store in memory and a scripted tool server.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends where it is surprised")]
+
 mod catalogue;
 mod rulings;
 mod syncs;

@@ -27,10 +27,8 @@ async fn law_03_no_approval_slips_in_while_the_definition_changes() {
         let seen = bench.hash(id, "t").await;
         let text = definition("t", &round.to_string());
         let entries = [text.as_str()];
-        let (_, ruled) = tokio::join!(
-            bench.lists(id, "srv", &entries),
-            bench.rule(id, "t", Wish::Approve(seen))
-        );
+        let (_, ruled) =
+            tokio::join!(bench.lists(id, "srv", &entries), bench.rule(id, "t", Wish::Approve(seen)));
         let tool = bench.tool(id, "t").await.tool.clone();
         match ruled {
             Ok(_) => assert_eq!(tool.approved(), Some(seen)),
@@ -94,7 +92,10 @@ async fn a_dry_ruling_answers_as_it_would_and_writes_nothing() {
     rule.validate_only = true;
     let would = bench.governance.rule(rule.clone()).await.unwrap();
     assert_eq!(would.entry.tool.state(), ToolState::Served);
-    assert_eq!((bench.store.revision().await.unwrap(), bench.state(id, "t").await), (revision, ToolState::Unapproved));
+    assert_eq!(
+        (bench.store.revision().await.unwrap(), bench.state(id, "t").await),
+        (revision, ToolState::Unapproved)
+    );
     rule.wish = Wish::Approve(Fingerprint::from_bytes([0; 32]));
     assert!(matches!(bench.governance.rule(rule).await, Err(Fault::DefinitionChanged { .. })));
 }
@@ -137,7 +138,9 @@ async fn a_slug_that_would_make_names_ambiguous_is_refused() {
     // BR-005
     let bench = Workbench::new().await;
     for slug in ["my__db", "a_", "_a", "A", ""] {
-        let Err(Fault::Invalid(found)) = bench.governance.create_upstream(&bench.caller(), bench.http(slug)).await else {
+        let Err(Fault::Invalid(found)) =
+            bench.governance.create_upstream(&bench.caller(), bench.http(slug)).await
+        else {
             panic!("{slug} was taken")
         };
         let Violation { field, problem } = &found[0];
@@ -149,7 +152,8 @@ async fn a_slug_that_would_make_names_ambiguous_is_refused() {
 async fn law_12_an_upstreams_secret_is_not_in_the_store_in_the_clear() {
     let bench = Workbench::new().await;
     bench.upstream("srv", &[]).await;
-    let (rows, _) = toolgate_store::scan_all(bench.store.as_ref(), &toolgate_store::KeyRange::all()).await.unwrap();
+    let (rows, _) =
+        toolgate_store::scan_all(bench.store.as_ref(), &toolgate_store::KeyRange::all()).await.unwrap();
     let needle = b"upstream-secret";
     assert!(rows.len() > 5);
     assert!(rows.iter().all(|row| !row.value.windows(needle.len()).any(|part| part == needle)));

@@ -20,7 +20,11 @@ async fn law_01_a_definition_is_kept_as_it_was_first_listed() {
     assert_eq!((report.summary.unchanged, report.revision), (1, None), "another spelling is nothing new");
     assert_eq!(bench.tool(id, "t").await.tool.definition.text(), first);
     let other = bench.upstream("other", &[again]).await;
-    assert_eq!(bench.tool(other, "t").await.tool.definition.text(), again, "never another upstream's spelling");
+    assert_eq!(
+        bench.tool(other, "t").await.tool.definition.text(),
+        again,
+        "never another upstream's spelling"
+    );
     assert_eq!(bench.restarted().await.tool(id, "t").await.tool.definition.text(), first);
 }
 
@@ -63,7 +67,8 @@ async fn a_flipped_hint_is_drift_and_flipping_it_back_ends_it() {
 async fn a_changed_tool_stays_drifted_over_a_restart() {
     // BR-069
     let bench = Workbench::new().await;
-    let (good, bad) = (definition("send", "Sends mail."), definition("send", "Sends mail. Adds a blind copy."));
+    let (good, bad) =
+        (definition("send", "Sends mail."), definition("send", "Sends mail. Adds a blind copy."));
     let id = bench.upstream("srv", &[&good]).await;
     bench.approve(id, "send").await;
     bench.lists(id, "srv", &[&bad]).await;
@@ -88,7 +93,11 @@ async fn two_definitions_of_one_name_are_never_served_and_do_not_flap() {
     assert_eq!(bench.state(id, "other").await, ToolState::Served);
     let hash = bench.hash(id, "get").await;
     let report = bench.lists(id, "srv", &[&second, &other, &first]).await;
-    assert_eq!((report.revision.is_some(), bench.hash(id, "get").await), (true, hash), "the issue moved, no tool did");
+    assert_eq!(
+        (report.revision.is_some(), bench.hash(id, "get").await),
+        (true, hash),
+        "the issue moved, no tool did"
+    );
     let issues = bench.detail(id).await.entry.listing.clone().unwrap().issues;
     assert_eq!((issues.len(), issues[0].code.as_str()), (1, "DUPLICATE_NAME"));
     bench.lists(id, "srv", &[&first, &other]).await;
@@ -144,7 +153,9 @@ async fn law_07_only_a_complete_listing_removes_and_a_return_needs_no_new_approv
     let (a, b) = (definition("a", "d"), definition("b", "d"));
     let id = bench.upstream("srv", &[&a, &b]).await;
     bench.approve(id, "b").await;
-    bench.servers.answers(&url("srv"), ended(&[&a], ListingEnd::Incomplete(Incomplete::Bound("pages".into()))));
+    bench
+        .servers
+        .answers(&url("srv"), ended(&[&a], ListingEnd::Incomplete(Incomplete::Bound("pages".into()))));
     bench.sync(id).await;
     assert_eq!(bench.state(id, "b").await, ToolState::Served);
     bench.lists(id, "srv", &[&a]).await;
@@ -200,7 +211,10 @@ async fn one_dead_upstream_hides_nothing_of_another() {
     assert_eq!(bench.state(good, "a").await, ToolState::Unapproved);
     assert_eq!(bench.detail(good).await.status.health, Health::Ok);
     let status = bench.detail(broken).await.status;
-    assert_eq!((status.health, status.last_error.as_str()), (Health::Unavailable, "the server answered HTTP 500"));
+    assert_eq!(
+        (status.health, status.last_error.as_str()),
+        (Health::Unavailable, "the server answered HTTP 500")
+    );
 }
 
 #[tokio::test]

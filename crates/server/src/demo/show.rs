@@ -27,14 +27,21 @@ pub(super) async fn print(story: &Story, at: Addresses, tools: &[Tool]) -> Resul
     }
     println!("\nGET {ROUTE}\n\n{}\n", shortened(&fetch(story, at).await?));
     println!("Try next (in another terminal):\n");
-    println!("  export TOOLGATE_ENDPOINT=http://{} TOOLGATE_KEY=$(cat {})", at.grpc, story.key_file().display());
+    println!(
+        "  export TOOLGATE_ENDPOINT=http://{} TOOLGATE_KEY=$(cat {})",
+        at.grpc,
+        story.key_file().display()
+    );
     println!("  toolgate tool list");
     println!("  toolgate tool show sample__notes_send       # what it became after it was approved");
     println!("  toolgate tool approve sample__notes_send    # shows what is approved, and asks");
     println!("  toolgate tool watch");
     println!("  curl -s -H \"Authorization: Bearer $TOOLGATE_KEY\" http://{}{ROUTE}", at.http);
     println!("\n`toolgate` is {}.", story.command()[0]);
-    println!("http://{} (HTTP), {} (gRPC) and http://{} (admin) stay up; stop with Ctrl-C.", at.http, at.grpc, at.admin);
+    println!(
+        "http://{} (HTTP), {} (gRPC) and http://{} (admin) stay up; stop with Ctrl-C.",
+        at.http, at.grpc, at.admin
+    );
     Ok(())
 }
 

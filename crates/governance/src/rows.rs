@@ -1,0 +1,15 @@
+//! Single rows of the store.
+
+use toolgate_catalog::{from_row_error, from_store_error};
+use toolgate_domain::Fault;
+use toolgate_records::{Key, Record};
+use toolgate_store::{Revision, Store};
+
+/// The record at `key` with its version; 0 where there is none.
+pub(crate) async fn read(store: &dyn Store, key: &Key) -> Result<(Option<Record>, Revision), Fault> {
+    let Some(row) = store.get(&key.encode()).await.map_err(|error| from_store_error(&error))? else {
+        return Ok((None, Revision::ZERO));
+    };
+    let record = Record::decode(&row.key, &row.value).map_err(|error| from_row_error(&error))?;
+    Ok((Some(record), row.version))
+}
