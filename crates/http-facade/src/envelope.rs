@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::response::{IntoResponse, Response};
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 
 /// An error answer.
@@ -14,7 +14,7 @@ use serde::Serialize;
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
     pub(crate) body: Envelope,
-    pub(crate) headers: HeaderMap,
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 /// The body of an error answer.
@@ -29,7 +29,7 @@ pub(crate) struct Envelope {
 impl Refusal {
     pub(crate) fn new(status: StatusCode, error: &'static str, message: impl Into<String>) -> Self {
         let body = Envelope { error, message: message.into(), details: BTreeMap::new() };
-        Self { status, body, headers: HeaderMap::new() }
+        Self { status, body, headers: Vec::new() }
     }
 
     /// A part of the request is wrong. `field` is named as the caller wrote it, `problem` says how to write it.
@@ -69,8 +69,8 @@ impl Refusal {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL", "a fault of the server")
     }
 
-    pub(crate) fn with_header(mut self, name: http::HeaderName, value: HeaderValue) -> Self {
-        self.headers.insert(name, value);
+    pub(crate) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
         self
     }
 }
@@ -79,7 +79,7 @@ impl IntoResponse for Refusal {
     /// `no-store`, since 404 and 405 may otherwise be cached by guess (RFC 9110, 15.1).
     fn into_response(self) -> Response {
         let body = serde_json::to_vec(&self.body).expect("strings are JSON");
-        let mut headers = self.headers;
+        let mut headers = HeaderMap::from_iter(self.headers);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         (self.status, headers, body).into_response()

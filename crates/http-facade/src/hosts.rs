@@ -12,7 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::header::{HOST, ORIGIN};
 use http::uri::Authority;
-use http::{HeaderMap, HeaderValue, Uri};
+use http::{HeaderValue, Uri, Version};
 
 use crate::envelope::Refusal;
 
@@ -22,7 +22,7 @@ pub(crate) struct AllowedHosts(Arc<[String]>);
 
 /// Lets a request pass whose names are all allowed.
 pub(crate) async fn guard(State(hosts): State<AllowedHosts>, request: Request, next: Next) -> Response {
-    match hosts.check(request.uri(), request.headers()) {
+    match hosts.check(&request) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(),
     }
@@ -33,23 +33,24 @@ impl AllowedHosts {
         Self(names.into_iter().map(|name| name.to_ascii_lowercase()).collect())
     }
 
-    fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
-        self.check_host(uri, headers)?;
-        headers.get_all(ORIGIN).iter().try_for_each(|origin| self.check_origin(origin))
+    fn check(&self, request: &Request) -> Result<(), Refusal> {
+        self.check_host(request)?;
+        request.headers().get_all(ORIGIN).iter().try_for_each(|origin| self.check_origin(origin))
     }
 
     /// In HTTP/2 the name is `:authority`, which stands in the URI, as does the name of an absolute-form target in
-    /// HTTP/1.1; a `Host` beside it must be allowed too.
-    fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
-        let mut lines = headers.get_all(HOST).iter();
+    /// HTTP/1.1, where `Host` is required all the same (RFC 9112, 3.2). All names that are there must be allowed.
+    fn check_host(&self, request: &Request) -> Result<(), Refusal> {
+        let mut lines = request.headers().get_all(HOST).iter();
         let host =
             lines.next().map(|line| authority(line).ok_or_else(Refusal::malformed_host)).transpose()?;
-        if lines.next().is_some() {
+        let named = request.uri().authority();
+        let is_enough = host.is_some() || (named.is_some() && request.version() >= Version::HTTP_2);
+        if !is_enough || lines.next().is_some() {
             return Err(Refusal::malformed_host());
         }
-        let mut names = host.iter().chain(uri.authority()).peekable();
-        names.peek().ok_or_else(Refusal::malformed_host)?;
-        if names.all(|name| self.allows(name)) { Ok(()) } else { Err(Refusal::misdirected()) }
+        let is_ours = host.iter().chain(named).all(|name| self.allows(name));
+        if is_ours { Ok(()) } else { Err(Refusal::misdirected()) }
     }
 
     /// `null`, which sandboxed pages and local files send, names no host and is refused.

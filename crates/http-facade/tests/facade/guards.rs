@@ -46,6 +46,15 @@ async fn a_missing_repeated_or_malformed_host_is_a_bad_request() {
 }
 
 #[tokio::test]
+async fn an_absolute_target_in_http1_needs_a_host_and_must_itself_be_allowed() {
+    let to = |host: &str| Request::get(format!("http://{host}{PATH}"));
+    assert_eq!(status(to("localhost")).await, refused(400, "VALIDATION_ERROR"));
+    assert_eq!(status(to("localhost").header("host", "localhost")).await, (200, None));
+    let foreign = to("evil.example").header("host", "localhost");
+    assert_eq!(status(foreign).await, refused(421, "MISDIRECTED_REQUEST"));
+}
+
+#[tokio::test]
 async fn the_authority_of_http2_counts_as_the_host() {
     let to = |host: &str| Request::get(format!("http://{host}{PATH}")).version(Version::HTTP_2);
     assert_eq!(status(to("localhost:8080")).await, (200, None));
