@@ -1,1 +1,65 @@
 //! The documented HTTP shapes over the generated service traits.
+//!
+//! One HTTP request becomes one call of a service in this process, and its answer is written out in the shape that the
+//! route documents. Nothing is decided here: the `Authorization` header travels in the call's metadata and the service
+//! authorises; which tools exist, in which state, and what they look like is the service's word.
+//!
+//! What this crate does own is HTTP: methods, hosts and origins, validators and `304`, codings, the error envelope.
+//!
+//! This crate must never know the domain, the catalogue or a store, and never makes a second query for one request.
+//!
+//! Start reading at [`router`]; then `roar` for the route as a whole, `roar::shape` for its body, and `mapping` for what
+//! becomes of a service's error. Each documented shape has a module of its own, named after the system it comes from.
+
+mod limits;
+mod settings;
+
+mod correlation;
+mod hosts;
+
+mod envelope;
+mod mapping;
+
+mod body_cache;
+mod coding;
+mod conditional;
+mod json;
+mod timestamp;
+
+mod roar;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
+use tower_http::catch_panic::CatchPanicLayer;
+
+pub use limits::{MAX_CACHED_BODIES, MAX_CACHED_BYTES, MAX_CORRELATION_ID_BYTES};
+pub use settings::FacadeSettings;
+
+use body_cache::BodyCache;
+use envelope::Refusal;
+use hosts::AllowedHosts;
+
+/// The routes of every documented shape, answered by `catalog`.
+///
+/// Every answer, whatever its status, carries `x-correlation-id`; every error has the envelope
+/// `{"error": CODE, "message": text, "details"?: {…}}`.
+pub fn router<C: ToolCatalog>(catalog: Arc<C>, settings: FacadeSettings) -> Router {
+    let bodies = Arc::new(BodyCache::new(MAX_CACHED_BYTES, MAX_CACHED_BODIES));
+    Router::new()
+        .merge(roar::routes(catalog, bodies))
+        .fallback(async || Refusal::no_such_route())
+        .layer(from_fn_with_state(AllowedHosts::new(settings.allowed_hosts), hosts::guard))
+        .layer(CatchPanicLayer::custom(after_panic))
+        .layer(from_fn(move |request, next| correlation::mark(settings.random.clone(), request, next)))
+}
+
+/// The panic hook has already reported the panic itself.
+fn after_panic(_: Box<dyn std::any::Any + Send>) -> Response<Body> {
+    tracing::error!("a request ended in a panic");
+    Refusal::internal().into_response()
+}

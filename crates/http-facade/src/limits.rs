@@ -1,0 +1,10 @@
+//! Bounds on what is taken from callers and on what is kept.
+
+/// Longest `x-correlation-id` taken over from a request.
+pub const MAX_CORRELATION_ID_BYTES: usize = 128;
+
+/// Bytes of rendered bodies kept for being sent again.
+pub const MAX_CACHED_BYTES: usize = 64 << 20;
+
+/// Rendered bodies kept for being sent again, so that many small ones cannot outgrow the byte bound in bookkeeping.
+pub const MAX_CACHED_BODIES: usize = 1024;

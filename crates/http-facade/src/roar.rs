@@ -1,0 +1,118 @@
+//! `GET /client/mcp/tools[?upstreamId=UUID]`: the whole catalogue of the caller's client, in the Roar shape.
+//!
+//! Backed by `ToolCatalog.ListTools` in the RAW view. One request makes one call, which carries
+//! [`WholeAnswer`](toolgate_api_proto::WholeAnswer), so that the list is not cut into pages, and the tag of what is
+//! already held, here or by the caller.
+
+mod answer;
+mod ask;
+mod shape;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use axum::routing::get;
+use bytes::Bytes;
+use http::HeaderMap;
+use toolgate_api_proto::v1::ListToolsResponse;
+use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
+
+use crate::body_cache::{BodyCache, BodyKey, TaggedBody};
+use crate::coding::Coding;
+use crate::envelope::Refusal;
+use crate::mapping;
+use answer::Answer;
+use ask::Ask;
+
+const PATH: &str = "/client/mcp/tools";
+const ALLOW: &str = "GET, HEAD";
+
+/// The route, answered by `catalog`, with rendered bodies kept in `bodies`.
+pub(crate) fn routes<C: ToolCatalog>(catalog: Arc<C>, bodies: Arc<BodyCache>) -> Router {
+    let methods = get(list::<C>).fallback(async || Refusal::method_not_allowed(ALLOW));
+    Router::new().route(PATH, methods).with_state(Arc::new(Lists { catalog, bodies }))
+}
+
+struct Lists<C> {
+    catalog: Arc<C>,
+    bodies: Arc<BodyCache>,
+}
+
+/// A service that does not keep its contract. The log says how; the caller is not told.
+#[derive(Debug, thiserror::Error)]
+enum Fault {
+    #[error("the answer has no etag")]
+    NoEtag,
+    #[error("the whole list was asked for, and a page came")]
+    Partial,
+    #[error("the answer is `not_modified`, but no tag was sent")]
+    NothingHeld,
+    #[error("the {0} cannot be sent in a header")]
+    NotAHeader(&'static str),
+    #[error("{0}")]
+    NoShape(#[from] shape::NoShape),
+    #[error("rendering ended early: {0}")]
+    Rendering(#[from] tokio::task::JoinError),
+}
+
+impl From<Fault> for Refusal {
+    fn from(fault: Fault) -> Self {
+        tracing::error!(%fault, "a list of tools could not be sent");
+        Self::internal()
+    }
+}
+
+async fn list<C: ToolCatalog>(
+    State(lists): State<Arc<Lists<C>>>,
+    query: Result<Query<Vec<(String, String)>>, QueryRejection>,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    let Query(query) =
+        query.map_err(|_| Refusal::invalid("query", "send `name=value` pairs joined by `&`"))?;
+    let ask = Ask::read(&query, &headers)?;
+    let key = BodyKey::new(PATH, ask.authorization.as_ref(), &ask.upstream_id, ask.coding);
+    let held = lists.bodies.get(&key);
+    let known = held.as_ref().map(|held| &*held.etag).or(ask.if_none_match.first()).unwrap_or_default();
+
+    let list = call(&*lists.catalog, &ask, known).await?;
+    let etag: Arc<str> = tag(&list, known)?.into();
+    let answer = Answer::new(ask.coding, &etag, &list.revision)?;
+    if ask.if_none_match.holds(&etag) {
+        return Ok(answer.not_modified());
+    }
+    match held {
+        Some(held) if list.not_modified => Ok(answer.full(held.bytes)),
+        _ => {
+            let bytes = render(list, ask.coding).await?;
+            lists.bodies.put(key, TaggedBody { etag, bytes: bytes.clone() });
+            Ok(answer.full(bytes))
+        }
+    }
+}
+
+async fn call<C: ToolCatalog>(catalog: &C, ask: &Ask, known: &str) -> Result<ListToolsResponse, Refusal> {
+    let answer = catalog.list_tools(ask.request(known)).await;
+    answer.map(tonic::Response::into_inner).map_err(|status| mapping::refusal(&status))
+}
+
+/// The tag of what is current.
+fn tag<'a>(list: &'a ListToolsResponse, known: &'a str) -> Result<&'a str, Fault> {
+    match (list.not_modified, known, &*list.etag) {
+        (true, "", _) => Err(Fault::NothingHeld),
+        (true, known, _) => Ok(known),
+        (false, _, "") => Err(Fault::NoEtag),
+        (false, _, etag) => Ok(etag),
+    }
+}
+
+/// Off the threads that serve connections: a list may have 100,000 tools.
+async fn render(list: ListToolsResponse, coding: Coding) -> Result<Bytes, Fault> {
+    if !list.next_page_token.is_empty() {
+        return Err(Fault::Partial);
+    }
+    let body = tokio::task::spawn_blocking(move || shape::render(&list.tools).map(|body| coding.apply(body)));
+    Ok(body.await??)
+}

@@ -1,0 +1,11 @@
+use std::sync::Arc;
+
+/// What the facade takes from whoever composes the process.
+#[derive(Clone)]
+pub struct FacadeSettings {
+    /// Host names, without a port, that a request's `Host` and `Origin` may name besides the loopback ones. Case does
+    /// not matter.
+    pub allowed_hosts: Vec<String>,
+    /// Draws the random number of which a correlation id is made when the request brings none.
+    pub random: Arc<dyn Fn() -> u64 + Send + Sync>,
+}

@@ -1,0 +1,180 @@
+//! A catalogue that answers `ListTools` as a test says and remembers what it was asked.
+
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::Body;
+use http::request::Builder;
+use http::{HeaderMap, Request, StatusCode};
+use http_body_util::BodyExt;
+use tonic::codegen::BoxStream;
+use tonic::{Response, Status};
+use toolgate_api_proto::WholeAnswer;
+use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
+use toolgate_api_proto::v1::*;
+use toolgate_http_facade::{FacadeSettings, router};
+use tower::ServiceExt;
+
+pub(crate) const PATH: &str = "/client/mcp/tools";
+
+type Answering = dyn Fn(&Call) -> Result<ListToolsResponse, Status> + Send + Sync;
+
+/// One call of `ListTools` as the service saw it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Call {
+    pub(crate) request: ListToolsRequest,
+    pub(crate) authorization: Option<String>,
+    pub(crate) whole: bool,
+}
+
+pub(crate) struct Double {
+    answering: Box<Answering>,
+    calls: Mutex<Vec<Call>>,
+}
+
+#[tonic::async_trait]
+impl ToolCatalog for Double {
+    async fn list_tools(
+        &self,
+        request: tonic::Request<ListToolsRequest>,
+    ) -> Result<Response<ListToolsResponse>, Status> {
+        let credential = request.metadata().get("authorization");
+        let call = Call {
+            authorization: credential.map(|value| value.to_str().unwrap().to_owned()),
+            whole: request.extensions().get::<WholeAnswer>().is_some(),
+            request: request.into_inner(),
+        };
+        self.calls.lock().unwrap().push(call.clone());
+        (self.answering)(&call).map(Response::new)
+    }
+
+    async fn get_tool(&self, _: tonic::Request<GetToolRequest>) -> Result<Response<GetToolResponse>, Status> {
+        Err(Status::unimplemented("not by this double"))
+    }
+
+    type WatchToolsStream = BoxStream<WatchToolsResponse>;
+
+    async fn watch_tools(
+        &self,
+        _: tonic::Request<WatchToolsRequest>,
+    ) -> Result<Response<Self::WatchToolsStream>, Status> {
+        Err(Status::unimplemented("not by this double"))
+    }
+
+    async fn list_upstreams(
+        &self,
+        _: tonic::Request<ListUpstreamsRequest>,
+    ) -> Result<Response<ListUpstreamsResponse>, Status> {
+        Err(Status::unimplemented("not by this double"))
+    }
+
+    async fn get_upstream(
+        &self,
+        _: tonic::Request<GetUpstreamRequest>,
+    ) -> Result<Response<GetUpstreamResponse>, Status> {
+        Err(Status::unimplemented("not by this double"))
+    }
+}
+
+/// An answer, read to its end.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap()
+    }
+
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+}
+
+/// The facade over a double.
+pub(crate) struct Face {
+    pub(crate) router: Router,
+    double: Arc<Double>,
+}
+
+impl Face {
+    pub(crate) fn new(
+        answering: impl Fn(&Call) -> Result<ListToolsResponse, Status> + Send + Sync + 'static,
+    ) -> Self {
+        let double = Arc::new(Double { answering: Box::new(answering), calls: Mutex::default() });
+        let settings =
+            FacadeSettings { allowed_hosts: vec!["Tools.Example".to_owned()], random: Arc::new(|| 0xabc) };
+        Self { router: router(Arc::clone(&double), settings), double }
+    }
+
+    /// Over a catalogue that holds `tools` and keeps the contract of `if_none_match`.
+    pub(crate) fn holding(tools: Vec<Tool>) -> Self {
+        Self::new(move |call| Ok(list(call, "e1", &tools)))
+    }
+
+    pub(crate) fn calls(&self) -> Vec<Call> {
+        self.double.calls.lock().unwrap().clone()
+    }
+
+    pub(crate) async fn send(&self, request: Builder) -> Answer {
+        let request = request.body(Body::empty()).unwrap();
+        let (head, body) = self.router.clone().oneshot(request).await.unwrap().into_parts();
+        let body = body.collect().await.unwrap().to_bytes().to_vec();
+        Answer { status: head.status, headers: head.headers, body }
+    }
+
+    pub(crate) async fn get(&self, target: &str) -> Answer {
+        self.send(get(target)).await
+    }
+}
+
+/// A request as a well-behaved local client sends it.
+pub(crate) fn get(target: &str) -> Builder {
+    Request::get(target).header("host", "localhost:8080").header("authorization", "Bearer tg_1_secret")
+}
+
+/// What a catalogue at `etag` answers.
+pub(crate) fn list(call: &Call, etag: &str, tools: &[Tool]) -> ListToolsResponse {
+    let not_modified = call.request.if_none_match == etag;
+    ListToolsResponse {
+        tools: if not_modified { Vec::new() } else { tools.to_vec() },
+        next_page_token: String::new(),
+        revision: format!("r-{etag}"),
+        etag: etag.to_owned(),
+        not_modified,
+    }
+}
+
+/// A tool with nothing in it that may be absent.
+pub(crate) fn tool(definition: &str) -> Tool {
+    let moment = |seconds, nanos| Some(prost_types::Timestamp { seconds, nanos });
+    Tool {
+        id: "5c7f1f36-0f0e-5c58-9d0c-0a2f6a7f5a10".to_owned(),
+        client_id: "019c1b2a-0000-7000-8000-000000000001".to_owned(),
+        upstream_id: "019c1b2a-0000-7000-8000-000000000002".to_owned(),
+        name: "a".to_owned(),
+        namespaced_name: "files__a".to_owned(),
+        definition_json: definition.to_owned(),
+        definition_hash: "sha256:d".to_owned(),
+        approved_hash: None,
+        status: ToolStatus::Active.into(),
+        state: ToolState::Unapproved.into(),
+        remedy: "approve it".to_owned(),
+        effect: Effect::Changes.into(),
+        effect_override: None,
+        description_override: None,
+        fixed_args_json: None,
+        lock_issues: Vec::new(),
+        create_time: moment(1_767_225_600, 0),
+        update_time: moment(1_767_225_661, 45_999_999),
+        remove_time: None,
+        etag: "t".to_owned(),
+    }
+}

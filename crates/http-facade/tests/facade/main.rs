@@ -1,0 +1,13 @@
+//! The HTTP face over a hand-written double of the catalogue.
+
+#![cfg(test)]
+
+mod double;
+
+mod caching;
+mod conditional;
+mod errors;
+mod guards;
+mod query;
+mod shape;
+mod wire;
