@@ -96,8 +96,10 @@ impl<'a> HttpWire<'a> {
                     return Ok(answer?);
                 }
                 for reply in replies {
-                    // A server that does not take the reply will say so by not answering the request.
-                    let _ = self.post(reply).await;
+                    // Any other failure shows when the answer stays away.
+                    if let Err(Failure::SessionGone) = self.post(reply).await {
+                        return Err(Failure::SessionGone);
+                    }
                 }
             }
         }

@@ -96,6 +96,6 @@ fn read_server(result: &str) -> Result<Server, ListingError> {
 fn server_name(info: &str) -> Option<String> {
     let members = scan::object(info).ok()?;
     let parts = ["name", "version"].map(|key| rpc::member(&members, key).and_then(rpc::string));
-    let joined = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let joined = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     (!joined.is_empty()).then_some(joined)
 }

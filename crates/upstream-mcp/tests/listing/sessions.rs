@@ -69,6 +69,19 @@ async fn a_new_session_that_is_forgotten_too_ends_the_listing() {
     assert_eq!((server.received_for("initialize").len(), server.received_for("tools/list").len()), (2, 2));
 }
 
+// BR-049
+#[tokio::test]
+async fn a_session_that_is_gone_when_a_ping_is_answered_is_opened_again_too() {
+    let server = ScriptedServer::start().await;
+    server.list(&[A]);
+    server.open_sessions();
+    let ping = "data: {\"id\":1,\"method\":\"ping\"}\n\n";
+    server.reply_once("tools/list", Reply::events(ping));
+    server.reply_once("", Reply::status(404, ""));
+    assert_complete(list(&server).await, &[A]);
+    assert_eq!(server.received_for("initialize").len(), 2);
+}
+
 #[tokio::test]
 async fn without_a_session_404_is_an_error_like_another() {
     let server = ScriptedServer::start().await;
@@ -132,9 +145,13 @@ async fn an_initialize_result_without_a_revision_is_refused() {
 #[tokio::test]
 async fn a_server_may_be_nameless() {
     let server = ScriptedServer::start().await;
-    for (info, name) in
-        [("null", None), ("{}", None), (r#"{"version":"2"}"#, Some("2")), (r#"{"name":7}"#, None)]
-    {
+    for (info, name) in [
+        ("null", None),
+        ("{}", None),
+        (r#"{"version":"2"}"#, Some("2")),
+        (r#"{"name":7}"#, None),
+        (r#"{"name":"demo","version":""}"#, Some("demo")),
+    ] {
         let result = format!(r#"{{"protocolVersion":"2025-11-25","serverInfo":{info}}}"#);
         server.reply("initialize", Reply::result(&result));
         assert_eq!(list(&server).await.unwrap().server_name.as_deref(), name);
