@@ -21,3 +21,5 @@ pub mod watch_tools;
 pub use catalog::Catalog;
 pub use fault::{from_commit_error, from_row_error, from_store_error, from_watch_error};
 pub use snapshot::{Snapshot, ToolEntry, ToolKey, UpstreamEntry, View};
+/// The point in the store's history that a snapshot stands at.
+pub use toolgate_store::Revision;

@@ -14,7 +14,7 @@ use toolgate_domain::{
 use toolgate_records::{Key, Record};
 use toolgate_sealing::SecretContext;
 use toolgate_store::{Commit, CommitError, Condition};
-use toolgate_upstream::{Endpoint, Secret};
+use toolgate_upstream::{Endpoint, RESERVED_HEADERS, Secret};
 
 use crate::Governance;
 
@@ -72,6 +72,7 @@ impl Governance {
 
     fn checked(&self, wanted: &CreateUpstream) -> Result<Slug, Fault> {
         let mut violations = wanted.transport.violations();
+        violations.extend(reserved_headers(&wanted.transport));
         let slug: Result<Slug, _> = wanted.slug.parse();
         if let Err(error) = &slug {
             violations.insert(0, Violation::new("slug", error.to_string()));
@@ -131,6 +132,18 @@ impl Governance {
             get_upstream(&self.catalog, client, &UpstreamRef::Id(id), Some(revision)).await?;
         Ok(CreatedUpstream { detail, snapshot })
     }
+}
+
+/// Headers that the connection sets itself.
+fn reserved_headers(transport: &Transport<String>) -> Vec<Violation> {
+    let Transport::Http { headers, .. } = transport else { return Vec::new() };
+    let reserved = |name: &&String| RESERVED_HEADERS.contains(&name.to_ascii_lowercase().as_str());
+    let names = headers.iter().map(|(name, _)| name).filter(reserved);
+    names
+        .map(|name| {
+            Violation::new(format!("http.headers[\"{name}\"]"), "is set by the connection; remove it")
+        })
+        .collect()
 }
 
 fn would_be(upstream: Upstream, snapshot: Arc<Snapshot>) -> CreatedUpstream {

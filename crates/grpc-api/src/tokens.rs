@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use toolgate_catalog::{ToolEntry, ToolKey};
+use toolgate_catalog::{Revision, ToolEntry, ToolKey};
 use toolgate_domain::{ClientId, Fault, ToolId, UpstreamId};
 use toolgate_sealing::{Sealer, TokenKind};
-use toolgate_store::Revision;
 
 /// Stands for everything in a request that its answer depends on.
 pub(crate) type RequestDigest = [u8; 16];

@@ -79,3 +79,84 @@ fn bearer_token(value: &str) -> Option<&str> {
     let fits = !token.is_empty() && token.len() <= MAX_CREDENTIAL_BYTES;
     (scheme.eq_ignore_ascii_case("bearer") && fits).then_some(token)
 }
+
+#[cfg(test)]
+mod tests {
+    use toolgate_domain::{ClientId, Moment, Scopes};
+    use toolgate_sealing::{MasterKey, format_api_key, new_secret};
+    use toolgate_store::Commit;
+    use toolgate_store_memory::MemoryStore;
+
+    use super::*;
+
+    const CLIENT: ClientId = ClientId::from_bytes([1; 16]);
+    const KEY: KeyId = KeyId::from_bytes([2; 16]);
+    const MADE_UP: &str = "an operator's own key of more than 32 characters";
+
+    /// A store with one key in our own form; `bootstrap` adds one that an operator made up.
+    async fn authenticator(secret: &str, bootstrap: bool) -> Authenticator {
+        let sealer = Arc::new(Sealer::new(&MasterKey::ephemeral()));
+        let store = Arc::new(MemoryStore::new());
+        let key = |id, secret: &str| ApiKey {
+            id,
+            client: CLIENT,
+            display_name: String::new(),
+            scopes: Scopes::all(),
+            operator: false,
+            digest: sealer.key_digest(secret),
+            created_at: Moment::default(),
+        };
+        let other = KeyId::from_bytes([3; 16]);
+        let mut records = vec![Record::ApiKey(key(KEY, secret)), Record::ApiKeyOwner(KEY, CLIENT)];
+        if bootstrap {
+            records.extend([Record::ApiKey(key(other, MADE_UP)), Record::ApiKeyOwner(other, CLIENT)]);
+            records.push(Record::Bootstrap(other));
+        }
+        let put = |commit: Commit, record: &Record| {
+            let (key, value) = record.encode();
+            commit.put(key, value)
+        };
+        let store: SharedStore = store;
+        store.commit(records.iter().fold(Commit::new(), put)).await.unwrap();
+        Authenticator::new(store, sealer)
+    }
+
+    #[tokio::test]
+    async fn a_key_names_its_client_and_its_subject() {
+        let secret = new_secret();
+        let text = format_api_key(KEY.bytes(), &secret);
+        let known = authenticator(&secret, true).await;
+        for scheme in ["Bearer", "bearer", "BEARER"] {
+            let caller = known.authenticate(Some(&format!("{scheme} {}", *text))).await.unwrap();
+            assert_eq!((caller.client, caller.subject), (CLIENT, format!("key:{KEY}")));
+        }
+        assert!(known.authenticate(Some(&format!("Bearer {MADE_UP}"))).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn every_bad_credential_gets_the_same_answer() {
+        let secret = new_secret();
+        let right = format_api_key(KEY.bytes(), &secret);
+        let wrong_secret = format_api_key(KEY.bytes(), &new_secret());
+        let unknown_id = format_api_key(&[9; 16], &secret);
+        for known in [authenticator(&secret, true).await, authenticator(&secret, false).await] {
+            for bad in [
+                format!("Bearer {}", *wrong_secret),
+                format!("Bearer {}", *unknown_id),
+                format!("Bearer {MADE_UP}!"),
+                format!("Bearer {}", *secret),
+                format!("Basic {}", *right),
+                right.to_string(),
+                "Bearer ".to_owned(),
+                String::new(),
+                format!("Bearer {}", "x".repeat(MAX_CREDENTIAL_BYTES + 1)),
+            ] {
+                assert_eq!(known.authenticate(Some(&bad)).await, Err(Fault::CredentialInvalid), "{bad}");
+            }
+        }
+        assert_eq!(
+            authenticator(&secret, true).await.authenticate(None).await,
+            Err(Fault::CredentialMissing)
+        );
+    }
+}

@@ -23,6 +23,7 @@ use toolgate_sealing::{MasterKey, Sealer};
 use toolgate_store::SharedStore;
 use toolgate_store_memory::MemoryStore;
 use toolgate_store_sled::SledStore;
+use toolgate_upstream::Bounds;
 use toolgate_upstream_mcp::{McpServers, StdioAllow};
 
 use crate::{
@@ -171,12 +172,13 @@ fn governance(
 
 fn sync_limits(settings: &Settings) -> SyncLimits {
     let ms = |ms: u32| Duration::from_millis(ms.into());
-    let mut limits = SyncLimits::default();
-    limits.interval = Duration::from_secs(settings.sync.interval_seconds.into());
-    limits.listing.connect_timeout = ms(settings.sync.connect_timeout_ms);
-    limits.listing.answer_timeout = ms(settings.sync.answer_timeout_ms);
-    limits.listing.total_timeout = ms(settings.sync.listing_timeout_ms);
-    limits
+    let listing = Bounds {
+        connect_timeout: ms(settings.sync.connect_timeout_ms),
+        answer_timeout: ms(settings.sync.answer_timeout_ms),
+        total_timeout: ms(settings.sync.listing_timeout_ms),
+        ..SyncLimits::default().listing
+    };
+    SyncLimits { listing, interval: Duration::from_secs(settings.sync.interval_seconds.into()) }
 }
 
 fn random() -> u64 {

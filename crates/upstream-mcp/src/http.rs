@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use toolgate_outbound::{Client, Outbound, OutboundError, Response};
-use toolgate_upstream::{ListingError, Secret};
+use toolgate_upstream::{ListingError, RESERVED_HEADERS, Secret};
 use url::Url;
 
 use crate::conversation::{Failure, Wire};
@@ -16,24 +16,6 @@ use crate::rpc::{Delivery, Inbox, Request};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-
-/// Headers that belong to this crate or to the HTTP machinery; an endpoint cannot set them.
-const RESERVED: [&str; 14] = [
-    "accept",
-    "accept-encoding",
-    "connection",
-    "content-encoding",
-    "content-length",
-    "content-type",
-    "expect",
-    "host",
-    "last-event-id",
-    "mcp-protocol-version",
-    "mcp-session-id",
-    "te",
-    "transfer-encoding",
-    "upgrade",
-];
 
 /// A server behind a URL.
 #[derive(Debug)]
@@ -199,7 +181,7 @@ fn request_headers(endpoint: &[(String, Secret)]) -> Result<HeaderMap, ListingEr
         let refused = |why| ListingError::Refused(format!("header `{name}` {why}"));
         let key = HeaderName::try_from(name.as_str())
             .map_err(|_| refused("has a name that HTTP does not allow"))?;
-        if RESERVED.contains(&key.as_str()) {
+        if RESERVED_HEADERS.contains(&key.as_str()) {
             return Err(refused("is not the upstream's to set"));
         }
         let value = HeaderValue::from_bytes(value.expose().as_bytes())

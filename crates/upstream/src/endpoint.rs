@@ -1,5 +1,23 @@
 use std::path::PathBuf;
 
+/// Headers, in lower case, that belong to the protocol or to the connection itself; an endpoint cannot set them.
+pub const RESERVED_HEADERS: [&str; 14] = [
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "last-event-id",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+];
+
 /// A value that is never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);

@@ -10,7 +10,7 @@
 mod endpoint;
 mod listing;
 
-pub use endpoint::{Endpoint, Secret};
+pub use endpoint::{Endpoint, RESERVED_HEADERS, Secret};
 pub use listing::{Bounds, Incomplete, Listing, ListingEnd, ListingError};
 
 use async_trait::async_trait;

@@ -32,10 +32,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("catalog", &["definition", "domain", "records", "sealing", "store", "upstream"]),
     ("governance", &["catalog", "definition", "domain", "records", "sealing", "store", "upstream"]),
     // Adapters.
-    (
-        "grpc-api",
-        &["api-proto", "catalog", "definition", "domain", "governance", "identity", "sealing", "store"],
-    ),
+    ("grpc-api", &["api-proto", "catalog", "definition", "domain", "governance", "identity", "sealing"]),
     ("http-facade", &["api-proto"]),
     ("cli", &["api-proto"]),
     // The binary alone knows them all.

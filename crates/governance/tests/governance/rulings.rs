@@ -178,3 +178,20 @@ async fn nobody_grants_a_scope_that_they_lack() {
     let empty = bench.governance.create_api_key(&caller, wanted(&[])).await.unwrap_err();
     assert!(matches!(empty, Fault::Invalid(_)));
 }
+
+#[tokio::test]
+async fn a_header_that_the_connection_sets_itself_is_refused() {
+    use toolgate_domain::upstream::Transport;
+    let bench = Workbench::new().await;
+    for name in ["Host", "mcp-session-id", "Accept-Encoding"] {
+        let mut wanted = bench.http("srv");
+        let Transport::Http { headers, .. } = &mut wanted.transport else { panic!("not HTTP") };
+        headers.push((name.into(), "x".into()));
+        let refused = bench.governance.create_upstream(&bench.caller(), wanted).await.unwrap_err();
+        let problem = "is set by the connection; remove it";
+        assert_eq!(
+            refused,
+            Fault::Invalid(vec![Violation::new(format!("http.headers[\"{name}\"]"), problem)])
+        );
+    }
+}
