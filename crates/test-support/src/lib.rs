@@ -2,6 +2,10 @@
 //!
 //! For tests alone: nothing here is part of the product.
 
+#![expect(clippy::panic, reason = "a test ends where the harness finds that it cannot go on")]
+
 pub mod ambient;
+pub mod eventually;
 pub mod mcp_server;
 pub mod scripted_servers;
+pub mod server;

@@ -38,7 +38,7 @@ const EDGES: &[(&str, &[&str])] = &[
     // The binary alone knows them all.
     ("server", SERVER),
     // Tests and upkeep.
-    ("test-support", &["domain", "upstream"]),
+    ("test-support", &["api-proto", "domain", "upstream"]),
     ("tests", &[]),
     ("xtask", &[]),
 ];
