@@ -84,6 +84,7 @@ async fn follow(model: std::sync::Weak<ReadModel>, store: SharedStore, client: C
                     (watch, pause) = (fresh, FIRST_PAUSE);
                     break;
                 }
+                Err(Fault::Draining) => return,
                 Err(fault) => {
                     tracing::warn!(client.id = %client, fault = ?fault, "catalogue cannot be loaded")
                 }

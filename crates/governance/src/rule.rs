@@ -63,20 +63,14 @@ impl Governance {
         let (client, tool, dry) = (rule.client, rule.tool, rule.validate_only);
         let before = self.catalog.snapshot(client, None).await?;
         let entry = Arc::clone(before.tool(tool).ok_or(Fault::ToolNotFound)?);
-        let verdict = self.sequencers.submit(rule, Arc::clone(&entry)).await?;
-        match verdict.revision {
-            Some(revision) => {
-                let snapshot = self.catalog.snapshot(client, Some(revision)).await?;
-                let entry = Arc::clone(snapshot.tool(tool).ok_or(Fault::ToolNotFound)?);
-                Ok(Ruled { entry, snapshot })
-            }
-            None if dry => {
-                let mut would_be = ToolEntry::clone(&entry);
-                would_be.tool.ruled = verdict.standing;
-                Ok(Ruled { entry: Arc::new(would_be), snapshot: before })
-            }
-            None => Ok(Ruled { entry, snapshot: before }),
+        let verdict = self.sequencers.submit(rule, entry).await?;
+        // Not `before`: what made the wish void may have been ruled since.
+        let snapshot = self.catalog.snapshot(client, Some(verdict.revision)).await?;
+        let mut entry = Arc::clone(snapshot.tool(tool).ok_or(Fault::ToolNotFound)?);
+        if dry {
+            Arc::make_mut(&mut entry).tool.ruled = verdict.standing;
         }
+        Ok(Ruled { entry, snapshot })
     }
 }
 

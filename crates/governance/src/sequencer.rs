@@ -26,8 +26,8 @@ const MAX_ATTEMPTS: usize = 16;
 /// What became of a ruling.
 #[derive(Debug, Clone)]
 pub(crate) struct Verdict {
-    /// The commit that holds it; `None` when nothing was to be written.
-    pub(crate) revision: Option<Revision>,
+    /// The commit that holds it; when nothing was to be written, the newest that it was judged on.
+    pub(crate) revision: Revision,
     /// How the tool stands after it.
     pub(crate) standing: Standing,
 }
@@ -67,14 +67,22 @@ impl Sequencers {
     fn queue(&self, client: ClientId) -> mpsc::Sender<Job> {
         // The map is whole even where a holder of the lock panicked: inserting is its only change.
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
-        let queue = queues.entry(client).or_insert_with(|| {
-            let (sender, receiver) = mpsc::channel(MAX_WAITING);
-            let sequencer =
-                Sequencer { store: Arc::clone(&self.store), clock: Arc::clone(&self.clock), client };
-            tokio::spawn(sequencer.run(receiver));
-            sender
-        });
-        queue.clone()
+        match queues.get(&client) {
+            // One that ended by a panic is followed by another: nothing of it was in memory alone.
+            Some(queue) if !queue.is_closed() => queue.clone(),
+            Some(_) | None => {
+                let queue = self.begin(client);
+                queues.insert(client, queue.clone());
+                queue
+            }
+        }
+    }
+
+    fn begin(&self, client: ClientId) -> mpsc::Sender<Job> {
+        let (sender, receiver) = mpsc::channel(MAX_WAITING);
+        let sequencer = Sequencer { store: Arc::clone(&self.store), clock: Arc::clone(&self.clock), client };
+        tokio::spawn(sequencer.run(receiver));
+        sender
     }
 }
 
@@ -151,18 +159,18 @@ impl Sequencer {
     async fn judge_into(&self, batch: &mut Batch, job: Job) {
         let now = self.clock.now();
         let judged = async {
-            let (facts, conditions) = facts(self.store.as_ref(), &job).await?;
-            Ok::<_, Fault>((judge(&facts, job.rule.wish, now)?, facts, conditions))
+            let found = facts(self.store.as_ref(), &job).await?;
+            Ok::<_, Fault>((judge(&found.facts, job.rule.wish, now)?, found))
         };
         let (act, standing, conditions) = match judged.await {
             Err(fault) => return answer(job, Err(fault)),
-            Ok((None, facts, _)) => {
-                return answer(job, Ok(Verdict { revision: None, standing: facts.standing }));
+            Ok((None, Found { facts, newest: revision, .. })) => {
+                return answer(job, Ok(Verdict { revision, standing: facts.standing }));
             }
-            Ok((Some((_, standing)), ..)) if job.rule.validate_only => {
-                return answer(job, Ok(Verdict { revision: None, standing }));
+            Ok((Some((_, standing)), Found { newest: revision, .. })) if job.rule.validate_only => {
+                return answer(job, Ok(Verdict { revision, standing }));
             }
-            Ok((Some((act, standing)), _, conditions)) => (act, standing, conditions),
+            Ok((Some((act, standing)), found)) => (act, standing, found.conditions),
         };
         let tool = &job.entry.tool;
         let (client, upstream, name) = (tool.client, tool.upstream, tool.name().to_owned());
@@ -190,7 +198,7 @@ impl Sequencer {
         match self.store.commit(batch.commit.put(key, value)).await {
             Ok(revision) => {
                 for (job, standing) in batch.waiting {
-                    answer(job, Ok(Verdict { revision: Some(revision), standing }));
+                    answer(job, Ok(Verdict { revision, standing }));
                 }
                 Vec::new()
             }
@@ -204,8 +212,16 @@ impl Sequencer {
     }
 }
 
-/// The rows that a ruling depends on, and the conditions that they are still the same when it is written.
-async fn facts(store: &dyn Store, job: &Job) -> Result<(Facts, [Condition; 3]), Fault> {
+/// The rows that a ruling depends on.
+struct Found {
+    facts: Facts,
+    /// The last commit that touched one of them.
+    newest: Revision,
+    /// That they are still the same when the ruling is written.
+    conditions: [Condition; 3],
+}
+
+async fn facts(store: &dyn Store, job: &Job) -> Result<Found, Fault> {
     let tool = &job.entry.tool;
     let name = || tool.name().to_owned();
     let observed_key = Key::Observed(tool.client, tool.upstream, name());
@@ -231,7 +247,8 @@ async fn facts(store: &dyn Store, job: &Job) -> Result<(Facts, [Condition; 3]), 
         Condition::Equals(ruled_key.encode(), ruled_at),
         Condition::Equals(upstream_key.encode(), upstream_at),
     ];
-    Ok((Facts { observed, standing, binding_epoch: upstream.binding_epoch }, conditions))
+    let facts = Facts { observed, standing, binding_epoch: upstream.binding_epoch };
+    Ok(Found { facts, newest, conditions })
 }
 
 fn answer(job: Job, verdict: Result<Verdict, Fault>) {

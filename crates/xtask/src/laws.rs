@@ -25,7 +25,7 @@ pub(crate) fn run_alone(checkout: &Checkout, numbers: &[u8]) -> bool {
     total.failed == 0
 }
 
-/// Counts one for each law of these numbers, all laws that have a patch when there are none.
+/// Counts one for each patch of the laws of these numbers, of all laws when there are none.
 pub(crate) fn run(checkout: &Checkout, numbers: &[u8]) -> Result<Counts, TaskError> {
     let patches = patch::find(checkout, numbers)?;
     if patches.is_empty() {
@@ -38,11 +38,11 @@ pub(crate) fn run(checkout: &Checkout, numbers: &[u8]) -> Result<Counts, TaskErr
     for patch in &patches {
         match judge(checkout, &copy, patch) {
             Ok(line) => {
-                println!("law {:02}: {line}", patch.number());
+                println!("{}: {line}", patch.name());
                 total += Counts::PASSED;
             }
             Err(TaskError::Law(line)) => {
-                println!("FAILED: law {:02}: {line}", patch.number());
+                println!("FAILED: {}: {line}", patch.name());
                 total += Counts::FAILED;
             }
             Err(error) => return Err(error),

@@ -92,12 +92,16 @@ impl Syncs {
     fn task(&self, client: ClientId, upstream: UpstreamId) -> mpsc::Sender<Waiter> {
         // The map is whole even where a holder of the lock panicked: inserting is its only change.
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        let task = tasks.entry(upstream).or_insert_with(|| {
-            let (sender, receiver) = mpsc::channel(MAX_WAITING);
-            tokio::spawn(run(Arc::clone(&self.syncer), client, upstream, receiver));
-            sender
-        });
-        task.clone()
+        match tasks.get(&upstream) {
+            // One that ended, as for an upstream that was not there yet, or by a panic, is followed by another.
+            Some(task) if !task.is_closed() => task.clone(),
+            Some(_) | None => {
+                let (task, asks) = mpsc::channel(MAX_WAITING);
+                tokio::spawn(run(Arc::clone(&self.syncer), client, upstream, asks));
+                tasks.insert(upstream, task.clone());
+                task
+            }
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends where it is surprised")]
 
 mod catalogue;
+mod races;
 mod rulings;
 mod syncs;
+mod troubled_store;
 mod workbench;

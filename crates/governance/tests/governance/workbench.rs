@@ -23,29 +23,38 @@ pub(crate) struct Workbench {
     pub(crate) store: SharedStore,
     pub(crate) clock: Arc<MovableClock>,
     pub(crate) servers: Arc<ScriptedServers>,
+    sealer: Arc<Sealer>,
     pub(crate) governance: Governance,
     pub(crate) client: ClientId,
 }
 
 impl Workbench {
     pub(crate) async fn new() -> Self {
-        Self::over(Arc::new(MemoryStore::new()), Arc::default()).await
+        Self::over(Arc::new(MemoryStore::new())).await
     }
 
-    /// As after a restart: the same store, everything else new.
+    pub(crate) async fn over(store: SharedStore) -> Self {
+        Self::with(store, Arc::default(), Arc::new(Sealer::new(&MasterKey::ephemeral()))).await
+    }
+
+    /// As after a restart: the same store, servers and master key, everything else new.
     pub(crate) async fn restarted(&self) -> Self {
-        Self::over(Arc::clone(&self.store), Arc::clone(&self.servers)).await
+        self.replica(Arc::clone(&self.store)).await
     }
 
-    async fn over(store: SharedStore, servers: Arc<ScriptedServers>) -> Self {
-        let sealer = Arc::new(Sealer::new(&MasterKey::ephemeral()));
+    /// Another process with the same servers and master key, over the same store as it is seen from there.
+    pub(crate) async fn replica(&self, store: SharedStore) -> Self {
+        Self::with(store, Arc::clone(&self.servers), Arc::clone(&self.sealer)).await
+    }
+
+    async fn with(store: SharedStore, servers: Arc<ScriptedServers>, sealer: Arc<Sealer>) -> Self {
         let (clock, entropy) = (Arc::new(MovableClock::default()), Arc::new(CountingEntropy::default()));
         let catalog = Catalog::new(Arc::clone(&store));
         let limits = SyncLimits::default();
         let syncs = Syncs::new(&catalog, servers.clone(), Arc::clone(&sealer), clock.clone(), limits);
-        let governance = Governance::new(catalog, syncs, servers.clone(), sealer, clock.clone(), entropy);
+        let governance = Governance::new(catalog, syncs, servers.clone(), sealer.clone(), clock.clone(), entropy);
         let client = governance.bootstrap("a key of at least thirty-two characters").await.unwrap().client;
-        Self { store, clock, servers, governance, client }
+        Self { store, clock, servers, sealer, governance, client }
     }
 
     pub(crate) fn caller(&self) -> Caller {

@@ -1,4 +1,5 @@
 use std::{
+    borrow::Cow,
     fs,
     path::{Path, PathBuf},
 };
@@ -8,7 +9,7 @@ use crate::{checkout::Checkout, error::TaskError};
 /// Opens the line above the diff that names the packages whose tests are run.
 const PACKAGES: &str = "# packages:";
 
-/// A file `tests/laws/law_NN.patch`.
+/// A file `tests/laws/law_NN.patch`, or `law_NN_what.patch` where a law has several wirings.
 pub(super) struct Patch {
     number: u8,
     file: PathBuf,
@@ -16,8 +17,9 @@ pub(super) struct Patch {
 }
 
 impl Patch {
-    pub(super) fn number(&self) -> u8 {
-        self.number
+    /// The file's name without its ending: the law, and which of its wirings.
+    pub(super) fn name(&self) -> Cow<'_, str> {
+        self.file.file_stem().unwrap_or_default().to_string_lossy()
     }
 
     pub(super) fn file(&self) -> &Path {
@@ -69,7 +71,8 @@ pub(super) fn find(checkout: &Checkout, numbers: &[u8]) -> Result<Vec<Patch>, Ta
 }
 
 fn number(file_name: &str) -> Option<u8> {
-    file_name.strip_prefix("law_")?.strip_suffix(".patch")?.parse().ok()
+    let name = file_name.strip_prefix("law_")?.strip_suffix(".patch")?;
+    name.split_once('_').map_or(name, |(number, _)| number).parse().ok()
 }
 
 fn packages(text: &str) -> Vec<String> {
@@ -95,7 +98,9 @@ mod tests {
     fn only_files_of_laws_are_patches() {
         assert_eq!(number("law_09.patch"), Some(9));
         assert_eq!(number("law_14.patch"), Some(14));
+        assert_eq!(number("law_03_condition.patch"), Some(3));
         assert_eq!(number("README.md"), None);
         assert_eq!(number("law_9a.patch"), None);
+        assert_eq!(number("law_.patch"), None);
     }
 }

@@ -1,0 +1,129 @@
+//! A store that is not left alone: others write, or the process dies, at the very moment that a test names.
+
+use std::{
+    fmt,
+    future::Future,
+    num::NonZeroUsize,
+    pin::Pin,
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use toolgate_records::Key;
+use toolgate_store::{
+    Commit, CommitError, Hold, HoldName, KeyRange, Revision, Row, ScanPage, SharedStore, Store, StoreError, Watch,
+    WatchError,
+};
+
+type Act = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// What happens at the next commit of a ruling.
+enum Trouble {
+    /// Somebody acts after the ruling was judged and before it is committed.
+    Before(Act),
+    /// There is no room.
+    Full,
+    /// It is committed, and the answer is lost.
+    AnswerLost,
+}
+
+pub(crate) struct TroubledStore {
+    inner: SharedStore,
+    trouble: Mutex<Option<Trouble>>,
+    commits_left: AtomicUsize,
+}
+
+impl TroubledStore {
+    pub(crate) fn new(inner: SharedStore) -> Self {
+        Self { inner, trouble: Mutex::new(None), commits_left: AtomicUsize::new(usize::MAX) }
+    }
+
+    pub(crate) fn before_next_ruling(&self, act: impl Future<Output = ()> + Send + 'static) {
+        self.plan(Trouble::Before(Box::pin(act)));
+    }
+
+    pub(crate) fn full_at_next_ruling(&self) {
+        self.plan(Trouble::Full);
+    }
+
+    pub(crate) fn loses_answer_of_next_ruling(&self) {
+        self.plan(Trouble::AnswerLost);
+    }
+
+    /// As if the process were killed after so many more commits.
+    pub(crate) fn dies_after(&self, commits: usize) {
+        self.commits_left.store(commits, Ordering::SeqCst);
+    }
+
+    fn plan(&self, trouble: Trouble) {
+        *self.trouble.lock().unwrap() = Some(trouble);
+    }
+
+    fn trouble_with(&self, commit: &Commit) -> Option<Trouble> {
+        let rules = |key: &[u8]| matches!(Key::decode(key), Ok(Key::Ruling(..)));
+        let ruling = commit.writes.iter().any(|write| rules(write.key()));
+        ruling.then(|| self.trouble.lock().unwrap().take()).flatten()
+    }
+}
+
+impl fmt::Debug for TroubledStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TroubledStore")
+    }
+}
+
+#[async_trait]
+impl Store for TroubledStore {
+    async fn get(&self, key: &[u8]) -> Result<Option<Row>, StoreError> {
+        self.inner.get(key).await
+    }
+
+    async fn scan(&self, range: &KeyRange, limit: NonZeroUsize) -> Result<ScanPage, StoreError> {
+        self.inner.scan(range, limit).await
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
+        let left = |left: usize| left.checked_sub(1);
+        if self.commits_left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, left).is_err() {
+            return Err(StoreError::Closed.into());
+        }
+        match self.trouble_with(&commit) {
+            None => {}
+            Some(Trouble::Before(act)) => act.await,
+            Some(Trouble::Full) => return Err(CommitError::Full),
+            Some(Trouble::AnswerLost) => {
+                self.inner.commit(commit).await?;
+                return Err(CommitError::Unknown("the connection broke".into()));
+            }
+        }
+        self.inner.commit(commit).await
+    }
+
+    async fn watch(&self, range: KeyRange, after: Revision) -> Result<Watch, WatchError> {
+        self.inner.watch(range, after).await
+    }
+
+    async fn revision(&self) -> Result<Revision, StoreError> {
+        self.inner.revision().await
+    }
+
+    async fn hold(&self, name: &HoldName, ttl: Duration) -> Result<Option<Hold>, StoreError> {
+        self.inner.hold(name, ttl).await
+    }
+
+    async fn renew(&self, hold: &Hold, ttl: Duration) -> Result<bool, StoreError> {
+        self.inner.renew(hold, ttl).await
+    }
+
+    async fn release(&self, hold: Hold) -> Result<(), StoreError> {
+        self.inner.release(hold).await
+    }
+
+    async fn close(&self) -> Result<(), StoreError> {
+        self.inner.close().await
+    }
+}
