@@ -43,6 +43,14 @@ impl View {
             Self::Served => tool.state() == ToolState::Served,
         }
     }
+
+    /// Whether it may ever have held the tool. What nobody ruled about was never served, and stays unknown to agents.
+    pub(crate) fn may_have_held(self, tool: &Tool) -> bool {
+        match self {
+            Self::Raw => true,
+            Self::Served => tool.ruled.changed_at.is_some(),
+        }
+    }
 }
 
 /// A tool and when it last changed.
@@ -53,6 +61,16 @@ pub struct ToolEntry {
     /// The last commit that touched anything the tool is made of.
     pub changed: Revision,
 }
+
+impl ToolEntry {
+    /// About what it takes on the wire, and seldom more: its definition, its name twice, ids, hashes and tokens.
+    pub fn weight_bytes(&self) -> usize {
+        self.tool.definition.text().len() + 2 * self.tool.name().len() + ENTRY_BYTES
+    }
+}
+
+/// What an entry takes on the wire beside texts of any length.
+pub(crate) const ENTRY_BYTES: usize = 800;
 
 /// An upstream and its last listing.
 #[derive(Debug, Clone, PartialEq, Eq)]

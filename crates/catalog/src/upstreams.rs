@@ -2,11 +2,13 @@
 
 use std::{collections::HashMap, num::NonZeroUsize, sync::Arc};
 
-use toolgate_domain::{ClientId, Fault, UpstreamId, sync_status::SyncStatus};
+use toolgate_domain::{
+    ClientId, Fault, UpstreamId, limits, sync_issue::SyncIssue, sync_status::SyncStatus, upstream::Transport,
+};
 use toolgate_records::{Key, Record};
 use toolgate_store::{Revision, Store, scan_all};
 
-use crate::{Catalog, Snapshot, UpstreamEntry, from_row_error, from_store_error};
+use crate::{Catalog, Snapshot, UpstreamEntry, from_row_error, from_store_error, snapshot::ENTRY_BYTES};
 
 /// An upstream with how its last sync went.
 #[derive(Debug, Clone)]
@@ -24,7 +26,7 @@ pub struct ListUpstreams {
     pub client: ClientId,
     /// Only those created after this one.
     pub after: Option<UpstreamId>,
-    /// At most so many.
+    /// At most so many, and no more than fit [`limits::PAGE_DEFINITION_BYTES`].
     pub size: NonZeroUsize,
     /// What the answer must have reached.
     pub min_revision: Option<Revision>,
@@ -48,17 +50,48 @@ pub struct UpstreamPage {
 pub async fn list_upstreams(catalog: &Catalog, ask: &ListUpstreams) -> Result<UpstreamPage, Fault> {
     let snapshot = catalog.snapshot(ask.client, ask.min_revision).await?;
     let mut statuses = statuses(catalog.store().as_ref(), ask.client).await?;
-    let after = |entry: &&Arc<UpstreamEntry>| ask.after.is_none_or(|after| entry.upstream.id > after);
-    let mut entries: Vec<_> = snapshot.upstreams().filter(after).take(ask.size.get() + 1).cloned().collect();
-    let more = entries.len() > ask.size.get();
-    entries.truncate(ask.size.get());
-    let more_after = entries.last().filter(|_| more).map(|entry| entry.upstream.id);
+    let (entries, more_after) = page(&snapshot, ask);
     let detail = |entry: Arc<UpstreamEntry>| {
         let status = statuses.remove(&entry.upstream.id).unwrap_or_default();
         UpstreamDetail { entry, status }
     };
     Ok(UpstreamPage { upstreams: entries.into_iter().map(detail).collect(), more_after, snapshot })
 }
+
+fn page(snapshot: &Snapshot, ask: &ListUpstreams) -> (Vec<Arc<UpstreamEntry>>, Option<UpstreamId>) {
+    let after = |entry: &&Arc<UpstreamEntry>| ask.after.is_none_or(|after| entry.upstream.id > after);
+    let (mut entries, mut bytes) = (Vec::<Arc<UpstreamEntry>>::new(), 0);
+    for entry in snapshot.upstreams().filter(after) {
+        bytes += weight_bytes(entry);
+        let is_full = entries.len() >= ask.size.get() || bytes > limits::PAGE_DEFINITION_BYTES;
+        if let Some(last) = entries.last().filter(|_| is_full) {
+            let more_after = last.upstream.id;
+            return (entries, Some(more_after));
+        }
+        entries.push(Arc::clone(entry));
+    }
+    (entries, None)
+}
+
+/// About what an upstream takes on the wire, and seldom more.
+fn weight_bytes(entry: &UpstreamEntry) -> usize {
+    let names = |secrets: &[(String, _)]| secrets.iter().map(|(name, _)| name.len() + 2).sum::<usize>();
+    let transport = match &entry.upstream.transport {
+        Transport::Http { url, headers, .. } => url.len() + names(headers),
+        Transport::Stdio { command, args, env } => {
+            command.len() + args.iter().map(|arg| arg.len() + 4).sum::<usize>() + names(env)
+        }
+    };
+    let issue = |issue: &SyncIssue| {
+        let name = issue.tool_name.as_ref().map_or(0, String::len);
+        issue.code.len() + name + issue.path.len() + issue.message.len() + ISSUE_BYTES
+    };
+    let issues: usize = entry.listing.iter().flat_map(|listing| &listing.issues).map(issue).sum();
+    ENTRY_BYTES + limits::MAX_DISPLAY_NAME_BYTES + limits::MAX_SYNC_ERROR_BYTES + transport + issues
+}
+
+/// What an issue takes on the wire beside its texts.
+const ISSUE_BYTES: usize = 32;
 
 /// How a request names an upstream.
 #[derive(Debug, Clone, PartialEq, Eq)]

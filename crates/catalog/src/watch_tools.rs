@@ -104,10 +104,10 @@ impl ToolWatch {
 
     fn change(&self, entry: Arc<ToolEntry>) -> Option<ToolChange> {
         if self.view.holds(&entry.tool) {
-            Some(ToolChange::Upserted(entry))
-        } else {
-            // A watcher that knows nothing yet has nothing to drop.
-            self.told.map(|_| ToolChange::Withdrawn(entry.tool.id))
+            return Some(ToolChange::Upserted(entry));
         }
+        // A watcher that knows nothing yet has nothing to drop.
+        let may_be_known = self.told.is_some() && self.view.may_have_held(&entry.tool);
+        may_be_known.then(|| ToolChange::Withdrawn(entry.tool.id))
     }
 }

@@ -1,5 +1,7 @@
 //! A registered tool server, as its operator declared it.
 
+use std::fmt;
+
 use toolgate_definition::names::Slug;
 
 use crate::{ClientId, Moment, UpstreamId, Violation, limits};
@@ -27,8 +29,8 @@ pub struct Upstream {
     pub created_at: Moment,
 }
 
-/// How a tool server is reached; `S` is the form of its secrets.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// How a tool server is reached; `S` is the form of its secrets, which are never printed.
+#[derive(Clone, PartialEq, Eq)]
 pub enum Transport<S> {
     /// An MCP server over Streamable HTTP.
     Http {
@@ -70,6 +72,23 @@ impl<S> Transport<S> {
             }
             Self::Stdio { command, args, env } => Transport::Stdio { command, args, env: map("env", env)? },
         })
+    }
+}
+
+impl<S> fmt::Debug for Transport<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |secrets: &[(String, S)]| secrets.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        match self {
+            Self::Http { url, headers, allow_private } => {
+                let mut http = f.debug_struct("Http");
+                http.field("url", url).field("headers", &names(headers)).field("allow_private", allow_private);
+                http.finish()
+            }
+            Self::Stdio { command, args, env } => {
+                let mut stdio = f.debug_struct("Stdio");
+                stdio.field("command", command).field("args", args).field("env", &names(env)).finish()
+            }
+        }
     }
 }
 
@@ -200,6 +219,14 @@ mod tests {
         for (name, value) in [("X-A", "a\r\nB: c"), ("", "x"), ("a b", "x")] {
             assert_eq!(http("https://a.example/", &[(name, value)]).violations().len(), 1, "{name}");
         }
+    }
+
+    #[test]
+    fn law_12_a_transport_is_printed_without_its_secrets() {
+        let env = vec![("TOKEN".to_owned(), "s3cr3t".to_owned())];
+        let stdio = Transport::Stdio { command: "/bin/x".into(), args: vec!["-y".into()], env };
+        let printed = format!("{:?} {stdio:?}", http("https://a.example/", &[("X-Key", "s3cr3t")]));
+        assert!(printed.contains("X-Key") && printed.contains("TOKEN") && !printed.contains("s3cr3t"), "{printed}");
     }
 
     #[test]

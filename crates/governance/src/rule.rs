@@ -61,7 +61,8 @@ impl Governance {
     /// [`Fault::ToolConflicted`] for an approval in those states; failures of the store.
     pub async fn rule(&self, rule: Rule) -> Result<Ruled, Fault> {
         let (client, tool, dry) = (rule.client, rule.tool, rule.validate_only);
-        let before = self.catalog.snapshot(client, None).await?;
+        // An etag of another replica may be ahead of this one.
+        let before = self.catalog.snapshot(client, rule.based_on).await?;
         let entry = Arc::clone(before.tool(tool).ok_or(Fault::ToolNotFound)?);
         let verdict = self.sequencers.submit(rule, entry).await?;
         // Not `before`: what made the wish void may have been ruled since.

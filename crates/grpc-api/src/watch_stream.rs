@@ -75,19 +75,20 @@ impl Following {
         let mut messages = VecDeque::from([pb::WatchToolsResponse::default()]);
         let mut bytes = 0;
         for change in group.changes {
-            let change = match change {
-                ToolChange::Upserted(entry) => pb::ToolChange {
-                    kind: pb::ToolChangeKind::Upserted.into(),
-                    tool_id: entry.tool.id.to_string(),
-                    tool: Some(tool::to_proto(&entry, self.view, &tokens)),
-                },
-                ToolChange::Withdrawn(id) => pb::ToolChange {
-                    kind: pb::ToolChangeKind::Withdrawn.into(),
-                    tool_id: id.to_string(),
-                    tool: None,
-                },
+            let (size, change) = match change {
+                ToolChange::Upserted(entry) => {
+                    let change = pb::ToolChange {
+                        kind: pb::ToolChangeKind::Upserted.into(),
+                        tool_id: entry.tool.id.to_string(),
+                        tool: Some(tool::to_proto(&entry, self.view, &tokens)),
+                    };
+                    (entry.weight_bytes(), change)
+                }
+                ToolChange::Withdrawn(id) => {
+                    let kind = pb::ToolChangeKind::Withdrawn.into();
+                    (WITHDRAWN_BYTES, pb::ToolChange { kind, tool_id: id.to_string(), tool: None })
+                }
             };
-            let size = change.tool.as_ref().map_or(0, |tool| tool.definition_json.len()) + FIXED_BYTES;
             if bytes > 0 && bytes + size > limits::PAGE_DEFINITION_BYTES {
                 messages.push_back(pb::WatchToolsResponse::default());
                 bytes = 0;
@@ -104,5 +105,5 @@ impl Following {
     }
 }
 
-/// What a change takes beside its definition, roughly.
-const FIXED_BYTES: usize = 600;
+/// What a change without its tool takes on the wire.
+const WITHDRAWN_BYTES: usize = 48;

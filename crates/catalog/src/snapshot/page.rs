@@ -26,9 +26,6 @@ pub enum PageSize {
     Whole,
 }
 
-/// What a tool takes on the wire beside its definition: names, ids and hashes, seldom more.
-const ENTRY_BYTES: usize = 600;
-
 /// A page of tools.
 #[derive(Debug, Clone)]
 pub struct ToolPage {
@@ -86,7 +83,7 @@ fn fill<'a>(
             }
             continue;
         }
-        bytes += entry.tool.definition.text().len() + ENTRY_BYTES;
+        bytes += entry.weight_bytes();
         if let PageSize::AtMost(most) = size
             && !page.tools.is_empty()
             && (page.tools.len() >= most || bytes > limits::PAGE_DEFINITION_BYTES)

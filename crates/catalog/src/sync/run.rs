@@ -56,13 +56,28 @@ pub(super) struct Syncer {
     pub(super) limits: SyncLimits,
 }
 
+/// A listing whose entries were judged.
+struct Listed {
+    reading: Reading,
+    end: ListingEnd,
+    protocol_version: String,
+}
+
+/// On a thread of its own: a listing of many megabytes would keep everybody else's work waiting (law 8).
+async fn judged(listing: Listing) -> Result<Listed, Fault> {
+    let Listing { entries, end, protocol_version, .. } = listing;
+    let reading = tokio::task::spawn_blocking(move || read(&entries)).await;
+    let reading = reading.map_err(|error| Fault::Internal { cause: error.to_string() })?;
+    Ok(Listed { reading, end, protocol_version })
+}
+
 impl Syncer {
     /// Lists the upstream and writes what is new.
     pub(super) async fn sync(&self, client: ClientId, id: UpstreamId) -> Result<Report, Fault> {
         let upstream = self.upstream(client, id).await?;
         let endpoint = endpoint(&upstream, &self.sealer)?;
-        let listing = match self.servers.list_tools(&endpoint, &self.limits.listing).await {
-            Ok(listing) => listing,
+        let listed = match self.servers.list_tools(&endpoint, &self.limits.listing).await {
+            Ok(listing) => judged(listing).await?,
             Err(error) => {
                 self.note(&upstream, Health::Unavailable, error.to_string()).await?;
                 return Ok(Report {
@@ -72,13 +87,12 @@ impl Syncer {
                 });
             }
         };
-        let (listing, unconfirmed) = self.confirmed(&upstream, &endpoint, listing).await?;
-        let (health, error) = judge(&listing.end, unconfirmed);
-        let reading = read(&listing.entries);
-        let (summary, written) = self.write(&upstream, &reading, health == Health::Ok).await?;
-        let listed = self.write_listing(&upstream, &listing, reading).await?;
+        let (listed, unconfirmed) = self.confirmed(&upstream, &endpoint, listed).await?;
+        let (health, error) = judge(&listed.end, unconfirmed);
+        let (summary, written) = self.write(&upstream, &listed.reading, health == Health::Ok).await?;
+        let last = self.write_listing(&upstream, listed).await?;
         self.note(&upstream, health, error).await?;
-        Ok(Report { summary, health, revision: listed.or(written) })
+        Ok(Report { summary, health, revision: last.or(written) })
     }
 
     async fn upstream(&self, client: ClientId, id: UpstreamId) -> Result<Upstream, Fault> {
@@ -100,17 +114,17 @@ impl Syncer {
         &self,
         upstream: &Upstream,
         endpoint: &Endpoint,
-        first: Listing,
-    ) -> Result<(Listing, bool), Fault> {
+        first: Listed,
+    ) -> Result<(Listed, bool), Fault> {
         if first.end != ListingEnd::Complete {
             return Ok((first, false));
         }
         let before = plain(&self.observed(upstream).await?);
-        if !plan::empties(&plan::plan(&before, &read(&first.entries), true, self.clock.now()), &before) {
+        if !plan::empties(&plan::plan(&before, &first.reading, true, self.clock.now()), &before) {
             return Ok((first, false));
         }
         match self.servers.list_tools(endpoint, &self.limits.listing).await {
-            Ok(second) if second.end == ListingEnd::Complete => Ok((second, false)),
+            Ok(second) if second.end == ListingEnd::Complete => Ok((judged(second).await?, false)),
             Ok(_) | Err(_) => Ok((first, true)),
         }
     }
@@ -153,13 +167,12 @@ impl Syncer {
     async fn write_listing(
         &self,
         upstream: &Upstream,
-        listing: &Listing,
-        reading: Reading,
+        listed: Listed,
     ) -> Result<Option<Revision>, Fault> {
         let now = LastListing {
-            entries_read: reading.entries_read,
-            protocol_version: listing.protocol_version.clone(),
-            issues: reading.issues,
+            entries_read: listed.reading.entries_read,
+            protocol_version: listed.protocol_version,
+            issues: listed.reading.issues,
         };
         let record = Record::Listing(upstream.client, upstream.id, now);
         if self.record(&record.key()).await?.as_ref() == Some(&record) {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use toolgate_catalog::{
     View,
+    get_tool::{GetTool, get_tool},
     snapshot::{Filter, PageSize},
+    upstreams::{ListUpstreams, list_upstreams},
     watch_tools::{Changes, ToolChange, ToolWatch, WatchTools, watch_tools},
 };
 use toolgate_domain::{Fault, ToolId, ToolState};
@@ -190,4 +192,90 @@ async fn a_read_sees_the_write_whose_revision_it_asks_for() {
         assert_eq!(on.entry.tool.state(), ToolState::Unapproved);
         assert!(on.snapshot.revision() > off.snapshot.revision());
     }
+}
+
+/// A tool in each state that there is without locks, and what it was before.
+async fn one_of_each_state(bench: &Workbench) -> toolgate_domain::UpstreamId {
+    let names = ["served", "disabled", "unapproved", "drifted", "removed", "not a name", "twice"];
+    let all = names.map(|name| definition(name, "1"));
+    let id = bench.upstream("srv", &all.each_ref().map(String::as_str)).await;
+    for name in names.iter().filter(|name| **name != "unapproved") {
+        bench.approve(id, name).await;
+    }
+    bench.rule(id, "disabled", Wish::Disable).await.unwrap();
+    let mut now: Vec<String> = all.iter().filter(|text| !text.contains("removed")).cloned().collect();
+    now[3] = definition("drifted", "2");
+    now.push(definition("twice", "2"));
+    bench.lists(id, "srv", &now.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    id
+}
+
+#[tokio::test]
+async fn law_04_of_all_states_only_served_reaches_a_reader_of_the_served_view() {
+    let bench = Workbench::new().await;
+    let mut watch = watch(&bench, View::Served, None).await;
+    let id = one_of_each_state(&bench).await;
+    let snapshot = bench.snapshot().await;
+    let raw = snapshot.page(View::Raw, &Filter::default(), None, PageSize::Whole).tools;
+    let states: std::collections::BTreeSet<_> = raw.iter().map(|entry| entry.tool.state()).collect();
+    assert_eq!((raw.len(), states.len()), (7, 6), "every state but lock_mismatch");
+    for states in [vec![], ToolState::ALL.to_vec()] {
+        let served = snapshot.page(View::Served, &Filter { states, ..Filter::default() }, None, PageSize::Whole);
+        assert_eq!(served.tools.iter().map(|entry| entry.tool.name()).collect::<Vec<_>>(), ["served"]);
+    }
+    for entry in &raw {
+        let ask = GetTool { client: bench.client, id: entry.tool.id, view: View::Served, min_revision: None };
+        let found = get_tool(bench.governance.catalog(), &ask).await;
+        assert_eq!(found.is_ok(), entry.tool.name() == "served", "{}", entry.tool.name());
+    }
+    let mut replica = Replica::default();
+    replica.catch_up(&mut watch, snapshot.revision()).await;
+    assert_eq!(replica.0.into_keys().collect::<Vec<_>>(), [ToolId::of(id, "served")]);
+}
+
+#[tokio::test]
+async fn law_04_a_watcher_of_the_served_view_never_hears_of_a_tool_that_was_never_served() {
+    let bench = Workbench::new().await;
+    let mut watch = watch(&bench, View::Served, None).await;
+    watch.next().await.unwrap();
+    let id = bench.upstream("srv", &[&definition("t", "1")]).await;
+    bench.lists(id, "srv", &[&definition("t", "2")]).await;
+    let now = bench.snapshot().await.revision();
+    let mut heard = Vec::new();
+    while watch.told() < now {
+        heard.extend(watch.next().await.unwrap().changes);
+    }
+    assert!(heard.is_empty(), "{heard:?}");
+    bench.approve(id, "t").await;
+    assert!(matches!(watch.next().await.unwrap().changes[..], [ToolChange::Upserted(_)]));
+    bench.rule(id, "t", Wish::Revoke).await.unwrap();
+    assert!(matches!(watch.next().await.unwrap().changes[..], [ToolChange::Withdrawn(_)]));
+}
+
+#[tokio::test]
+async fn a_page_of_upstreams_ends_before_it_outgrows_a_grpc_message() {
+    let bench = Workbench::new().await;
+    // A key of 1,000 bytes that stands twice, so that path and message are as long as they get.
+    let key = "k".repeat(1000);
+    let faulty: Vec<String> = (0..300)
+        .map(|n| format!(r#"{{"name":"{n:0>200}","inputSchema":{{"{key}":{{"a":1,"a":2}}}}}}"#))
+        .collect();
+    let faulty: Vec<&str> = faulty.iter().map(String::as_str).collect();
+    for n in 0..12 {
+        bench.upstream(&format!("srv{n}"), &faulty).await;
+    }
+    let (mut after, mut pages, mut seen) = (None, 0, 0);
+    loop {
+        let size = std::num::NonZeroUsize::new(100).unwrap();
+        let ask = ListUpstreams { client: bench.client, after, size, min_revision: None };
+        let page = list_upstreams(bench.governance.catalog(), &ask).await.unwrap();
+        let issues = page.upstreams.iter().flat_map(|one| &one.entry.listing.as_ref().unwrap().issues);
+        let bytes: usize = issues.map(|issue| issue.path.len() + issue.message.len()).sum();
+        assert!(bytes < 3 * 1024 * 1024, "{bytes}");
+        (pages, seen, after) = (pages + 1, seen + page.upstreams.len(), page.more_after);
+        if after.is_none() {
+            break;
+        }
+    }
+    assert!(pages > 1 && seen == 12, "{seen} in {pages}");
 }

@@ -63,6 +63,19 @@ async fn a_ruling_that_another_replica_overtakes_is_judged_anew() {
 }
 
 #[tokio::test]
+async fn an_etag_from_another_replica_is_good_here_before_its_news_arrive() {
+    let (bench, store, other) = replicas().await;
+    let id = bench.upstream("srv", &[&definition("t", "d")]).await;
+    store.let_watches_flow(false);
+    let mut rule = bench.wish(id, "t", Wish::Enable);
+    rule.based_on = Some(other.rule(id, "t", Wish::Disable).await.unwrap().entry.changed);
+    assert_eq!(bench.state(id, "t").await, ToolState::Unapproved, "its news have not arrived");
+    let (ruled, ()) = tokio::join!(bench.governance.rule(rule), async { store.let_watches_flow(true) });
+    assert_eq!(ruled.unwrap().entry.tool.state(), ToolState::Unapproved);
+    assert_eq!(bench.rulings().await.len(), 2);
+}
+
+#[tokio::test]
 async fn when_one_ruling_of_a_batch_is_overtaken_only_that_one_is_refused() {
     let (bench, store, other) = replicas().await;
     let names = ["a", "b", "c"];

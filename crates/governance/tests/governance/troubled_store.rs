@@ -13,6 +13,8 @@ use std::{
 };
 
 use async_trait::async_trait;
+use futures::StreamExt;
+use tokio::sync::watch;
 use toolgate_records::Key;
 use toolgate_store::{
     Commit, CommitError, Hold, HoldName, KeyRange, Revision, Row, ScanPage, SharedStore, Store, StoreError, Watch,
@@ -35,11 +37,12 @@ pub(crate) struct TroubledStore {
     inner: SharedStore,
     trouble: Mutex<Option<Trouble>>,
     commits_left: AtomicUsize,
+    watches_flow: watch::Sender<bool>,
 }
 
 impl TroubledStore {
     pub(crate) fn new(inner: SharedStore) -> Self {
-        Self { inner, trouble: Mutex::new(None), commits_left: AtomicUsize::new(usize::MAX) }
+        Self { inner, trouble: Mutex::new(None), commits_left: AtomicUsize::new(usize::MAX), watches_flow: watch::Sender::new(true) }
     }
 
     pub(crate) fn before_next_ruling(&self, act: impl Future<Output = ()> + Send + 'static) {
@@ -57,6 +60,11 @@ impl TroubledStore {
     /// As if the process were killed after so many more commits.
     pub(crate) fn dies_after(&self, commits: usize) {
         self.commits_left.store(commits, Ordering::SeqCst);
+    }
+
+    /// Whether watches tell what they know, or fall ever further behind.
+    pub(crate) fn let_watches_flow(&self, flow: bool) {
+        self.watches_flow.send_replace(flow);
     }
 
     fn plan(&self, trouble: Trouble) {
@@ -104,7 +112,15 @@ impl Store for TroubledStore {
     }
 
     async fn watch(&self, range: KeyRange, after: Revision) -> Result<Watch, WatchError> {
-        self.inner.watch(range, after).await
+        let flow = self.watches_flow.subscribe();
+        let held_back = move |events| {
+            let mut flow = flow.clone();
+            async move {
+                flow.wait_for(|flow| *flow).await.unwrap();
+                events
+            }
+        };
+        Ok(Box::pin(self.inner.watch(range, after).await?.then(held_back)))
     }
 
     async fn revision(&self) -> Result<Revision, StoreError> {
