@@ -77,11 +77,14 @@ impl<S> Transport<S> {
 
 impl<S> fmt::Debug for Transport<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = |secrets: &[(String, S)]| secrets.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        let names =
+            |secrets: &[(String, S)]| secrets.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
         match self {
             Self::Http { url, headers, allow_private } => {
                 let mut http = f.debug_struct("Http");
-                http.field("url", url).field("headers", &names(headers)).field("allow_private", allow_private);
+                http.field("url", url)
+                    .field("headers", &names(headers))
+                    .field("allow_private", allow_private);
                 http.finish()
             }
             Self::Stdio { command, args, env } => {
@@ -226,7 +229,10 @@ mod tests {
         let env = vec![("TOKEN".to_owned(), "s3cr3t".to_owned())];
         let stdio = Transport::Stdio { command: "/bin/x".into(), args: vec!["-y".into()], env };
         let printed = format!("{:?} {stdio:?}", http("https://a.example/", &[("X-Key", "s3cr3t")]));
-        assert!(printed.contains("X-Key") && printed.contains("TOKEN") && !printed.contains("s3cr3t"), "{printed}");
+        assert!(
+            printed.contains("X-Key") && printed.contains("TOKEN") && !printed.contains("s3cr3t"),
+            "{printed}"
+        );
     }
 
     #[test]

@@ -102,6 +102,13 @@ mod tests {
         let mut changed = rows.clone();
         changed[2].ruling.subject = "key:b".into();
         assert_eq!(verify(&changed, &head), Err(Broken::Link { sequence: 3 }));
+        let mut forged = changed;
+        forged[2].hash = link(&forged[1].hash, &forged[2].ruling);
+        assert_eq!(
+            verify(&forged, &head),
+            Err(Broken::Link { sequence: 4 }),
+            "each row stands for all before it"
+        );
         let mut dropped = rows.clone();
         dropped.remove(1);
         assert_eq!(verify(&dropped, &head), Err(Broken::Gap { expected: 2 }));

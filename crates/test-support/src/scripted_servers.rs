@@ -36,6 +36,19 @@ impl ScriptedServers {
         self.lock().insert(url.to_owned(), answers.into());
     }
 
+    /// From now on the server at `url` takes the request and never answers.
+    pub fn hangs(&self, url: &str) {
+        self.answers_in_turn(url, Vec::new());
+    }
+
+    fn answer(&self, url: &str) -> Option<Result<Listing, ListingError>> {
+        let mut answers = self.lock();
+        let Some(queue) = answers.get_mut(url) else {
+            return Some(Err(ListingError::Connect("connection refused".into())));
+        };
+        if queue.len() > 1 { queue.pop_front() } else { queue.front().cloned() }
+    }
+
     /// The table is whole even where a test that held it panicked.
     fn lock(&self) -> MutexGuard<'_, HashMap<String, VecDeque<Result<Listing, ListingError>>>> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
@@ -52,12 +65,9 @@ impl ToolServers for ScriptedServers {
         let Endpoint::Http { url, .. } = endpoint else {
             return Err(ListingError::Refused("only HTTP is scripted".into()));
         };
-        let mut answers = self.lock();
-        let refused = || Err(ListingError::Connect("connection refused".into()));
-        match answers.get_mut(url) {
-            None => refused(),
-            Some(queue) if queue.len() > 1 => queue.pop_front().unwrap_or_else(refused),
-            Some(queue) => queue.front().cloned().unwrap_or_else(refused),
+        match self.answer(url) {
+            Some(answer) => answer,
+            None => std::future::pending().await,
         }
     }
 }

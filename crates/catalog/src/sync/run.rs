@@ -164,11 +164,7 @@ impl Syncer {
         Ok((total, None))
     }
 
-    async fn write_listing(
-        &self,
-        upstream: &Upstream,
-        listed: Listed,
-    ) -> Result<Option<Revision>, Fault> {
+    async fn write_listing(&self, upstream: &Upstream, listed: Listed) -> Result<Option<Revision>, Fault> {
         let now = LastListing {
             entries_read: listed.reading.entries_read,
             protocol_version: listed.protocol_version,

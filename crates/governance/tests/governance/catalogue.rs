@@ -220,7 +220,8 @@ async fn law_04_of_all_states_only_served_reaches_a_reader_of_the_served_view() 
     let states: std::collections::BTreeSet<_> = raw.iter().map(|entry| entry.tool.state()).collect();
     assert_eq!((raw.len(), states.len()), (7, 6), "every state but lock_mismatch");
     for states in [vec![], ToolState::ALL.to_vec()] {
-        let served = snapshot.page(View::Served, &Filter { states, ..Filter::default() }, None, PageSize::Whole);
+        let served =
+            snapshot.page(View::Served, &Filter { states, ..Filter::default() }, None, PageSize::Whole);
         assert_eq!(served.tools.iter().map(|entry| entry.tool.name()).collect::<Vec<_>>(), ["served"]);
     }
     for entry in &raw {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends where it is surprised")]
 
 mod catalogue;
+mod limits;
 mod races;
 mod rulings;
 mod syncs;

@@ -28,7 +28,7 @@ async fn law_03_a_definition_that_changes_between_the_check_and_the_commit_is_no
     let (bench, store, other) = replicas().await;
     let id = bench.upstream("srv", &[&definition("t", "1")]).await;
     let seen = bench.hash(id, "t").await;
-    store.before_next_ruling(async move {
+    store.before_next_commit(async move {
         other.lists(id, "srv", &[&definition("t", "2")]).await;
     });
     let refused = bench.rule(id, "t", Wish::Approve(seen)).await.unwrap_err();
@@ -43,7 +43,7 @@ async fn law_03_a_definition_that_changes_between_the_check_and_the_commit_is_no
 async fn law_14_two_replicas_that_rule_at_once_write_one_log() {
     let (bench, store, other) = replicas().await;
     let id = bench.upstream("srv", &[&definition("a", "d"), &definition("b", "d")]).await;
-    store.before_next_ruling(async move {
+    store.before_next_commit(async move {
         other.rule(id, "b", Wish::Disable).await.unwrap();
     });
     bench.rule(id, "a", Wish::Disable).await.unwrap();
@@ -57,7 +57,7 @@ async fn a_ruling_that_another_replica_overtakes_is_judged_anew() {
     let id = bench.upstream("srv", &[&definition("t", "d")]).await;
     let mut rule = bench.wish(id, "t", Wish::Disable);
     rule.based_on = Some(bench.tool(id, "t").await.changed);
-    store.before_next_ruling(async move { other.approve(id, "t").await });
+    store.before_next_commit(async move { other.approve(id, "t").await });
     assert!(matches!(bench.governance.rule(rule).await, Err(Fault::EtagMismatch { .. })));
     assert_eq!(bench.rulings().await.len(), 1);
 }
@@ -87,7 +87,7 @@ async fn when_one_ruling_of_a_batch_is_overtaken_only_that_one_is_refused() {
         rules.push(bench.governance.rule(bench.wish(id, name, Wish::Approve(hash))));
     }
     let changed = [listed[0].clone(), definition("b", "2"), listed[2].clone()];
-    store.before_next_ruling(async move {
+    store.before_next_commit(async move {
         other.lists(id, "srv", &changed.each_ref().map(String::as_str)).await;
     });
     let [c, b, a] = [rules.pop(), rules.pop(), rules.pop()].map(Option::unwrap);
@@ -114,7 +114,7 @@ async fn an_answer_shows_what_somebody_else_ruled_a_moment_before() {
 async fn a_ruling_that_finds_no_room_is_not_made_and_the_next_one_is() {
     let (bench, store, _) = replicas().await;
     let id = bench.upstream("srv", &[&definition("t", "d")]).await;
-    store.full_at_next_ruling();
+    store.full_at_next_commit();
     let full = bench.rule(id, "t", Wish::Disable).await.unwrap_err();
     assert!(matches!(full, Fault::StoreUnavailable { outcome_unknown: false, .. }), "{full:?}");
     assert_eq!(bench.state(id, "t").await, ToolState::Unapproved);
@@ -126,12 +126,25 @@ async fn a_ruling_that_finds_no_room_is_not_made_and_the_next_one_is() {
 async fn a_ruling_whose_answer_was_lost_can_be_asked_for_again() {
     let (bench, store, _) = replicas().await;
     let id = bench.upstream("srv", &[&definition("t", "d")]).await;
-    store.loses_answer_of_next_ruling();
+    store.loses_next_answer();
     let lost = bench.rule(id, "t", Wish::Disable).await.unwrap_err();
     assert!(matches!(lost, Fault::StoreUnavailable { outcome_unknown: true, .. }), "{lost:?}");
     assert_eq!(bench.rule(id, "t", Wish::Disable).await.unwrap().entry.tool.state(), ToolState::Disabled);
     bench.rule(id, "t", Wish::Enable).await.unwrap();
     assert_eq!(bench.rulings().await.len(), 2);
+}
+
+#[tokio::test]
+async fn after_a_panic_the_same_client_and_the_same_upstream_go_on() {
+    let (bench, store, _) = replicas().await;
+    let id = bench.upstream("srv", &[&definition("t", "1")]).await;
+    store.panics_at_next_commit();
+    assert_eq!(bench.rule(id, "t", Wish::Disable).await.unwrap_err(), Fault::Draining);
+    bench.rule(id, "t", Wish::Disable).await.unwrap();
+    store.panics_at_next_commit();
+    bench.servers.answers(&url("srv"), complete(&[&definition("t", "2")]));
+    assert_eq!(bench.governance.syncs().sync(bench.client, id).await, Err(Fault::Draining));
+    assert_eq!(bench.sync(id).await.summary.changed, 1);
 }
 
 /// A tool of the listings below, as it is listed in the second one.

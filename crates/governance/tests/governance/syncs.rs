@@ -1,5 +1,7 @@
 //! What a sync makes of what servers list.
 
+use std::time::Duration;
+
 use toolgate_domain::{ToolState, sync_status::Health};
 use toolgate_records::Key;
 use toolgate_store::{Revision, scan_all};
@@ -25,6 +27,17 @@ async fn law_01_a_definition_is_kept_as_it_was_first_listed() {
         again,
         "never another upstream's spelling"
     );
+    assert_eq!(bench.restarted().await.tool(id, "t").await.tool.definition.text(), first);
+}
+
+#[tokio::test]
+async fn law_01_a_definition_that_returns_in_another_spelling_keeps_its_first_text() {
+    let bench = Workbench::new().await;
+    let first = r#"{"name":"t","inputSchema":{},"x":1.0}"#;
+    let id = bench.upstream("srv", &[first]).await;
+    bench.lists(id, "srv", &[&definition("t", "another one")]).await;
+    bench.lists(id, "srv", &[r#"{"x":1, "inputSchema":{}, "name":"t"}"#]).await;
+    assert_eq!(bench.tool(id, "t").await.tool.definition.text(), first);
     assert_eq!(bench.restarted().await.tool(id, "t").await.tool.definition.text(), first);
 }
 
@@ -215,6 +228,42 @@ async fn one_dead_upstream_hides_nothing_of_another() {
         (status.health, status.last_error.as_str()),
         (Health::Unavailable, "the server answered HTTP 500")
     );
+}
+
+#[tokio::test]
+async fn law_08_a_server_that_never_answers_delays_no_other() {
+    let bench = Workbench::new().await;
+    bench.servers.hangs(&url("slow"));
+    let slow = bench.governance.create_upstream(&bench.caller(), bench.http("slow")).await.unwrap();
+    let first_sync = bench.governance.syncs().sync(bench.client, slow.detail.entry.upstream.id);
+    let others = async {
+        let good = bench.upstream("good", &[&definition("a", "1")]).await;
+        bench.lists(good, "good", &[&definition("a", "2")]).await.summary.changed
+    };
+    tokio::select! {
+        _ = first_sync => panic!("it never answers"),
+        changed = tokio::time::timeout(Duration::from_secs(10), others) => assert_eq!(changed, Ok(1)),
+    }
+}
+
+#[tokio::test]
+async fn a_clock_that_is_set_back_harms_nothing() {
+    const DAY_MS: i64 = 24 * 3_600_000;
+    let bench = Workbench::new().await;
+    let id = bench.upstream("srv", &[&definition("a", "1"), &definition("b", "1")]).await;
+    bench.approve(id, "a").await;
+    bench.clock.advance_ms(-DAY_MS);
+    bench.lists(id, "srv", &[&definition("a", "2")]).await;
+    assert_eq!(bench.state(id, "a").await, ToolState::Drifted);
+    assert_eq!(bench.state(id, "b").await, ToolState::Removed);
+    bench.approve(id, "a").await;
+    let earlier = bench.upstream("earlier", &[&definition("c", "1")]).await;
+    bench.sync(earlier).await;
+    assert!(bench.rulings().await.windows(2).all(|pair| pair[0].ruling.at > pair[1].ruling.at));
+    let now = bench.restarted().await;
+    assert_eq!(now.state(id, "a").await, ToolState::Served);
+    assert_eq!(now.state(earlier, "c").await, ToolState::Unapproved);
+    assert_eq!(now.detail(earlier).await.status.health, Health::Ok);
 }
 
 #[tokio::test]

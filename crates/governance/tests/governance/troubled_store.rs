@@ -15,22 +15,23 @@ use std::{
 use async_trait::async_trait;
 use futures::StreamExt;
 use tokio::sync::watch;
-use toolgate_records::Key;
 use toolgate_store::{
-    Commit, CommitError, Hold, HoldName, KeyRange, Revision, Row, ScanPage, SharedStore, Store, StoreError, Watch,
-    WatchError,
+    Commit, CommitError, Hold, HoldName, KeyRange, Revision, Row, ScanPage, SharedStore, Store, StoreError,
+    Watch, WatchError,
 };
 
 type Act = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// What happens at the next commit of a ruling.
+/// What happens at the next commit.
 enum Trouble {
-    /// Somebody acts after the ruling was judged and before it is committed.
+    /// Somebody acts after the commit was thought out and before it is made.
     Before(Act),
     /// There is no room.
     Full,
-    /// It is committed, and the answer is lost.
+    /// It is made, and the answer is lost.
     AnswerLost,
+    /// The task that wants it panics.
+    Panic,
 }
 
 pub(crate) struct TroubledStore {
@@ -42,19 +43,28 @@ pub(crate) struct TroubledStore {
 
 impl TroubledStore {
     pub(crate) fn new(inner: SharedStore) -> Self {
-        Self { inner, trouble: Mutex::new(None), commits_left: AtomicUsize::new(usize::MAX), watches_flow: watch::Sender::new(true) }
+        Self {
+            inner,
+            trouble: Mutex::new(None),
+            commits_left: AtomicUsize::new(usize::MAX),
+            watches_flow: watch::Sender::new(true),
+        }
     }
 
-    pub(crate) fn before_next_ruling(&self, act: impl Future<Output = ()> + Send + 'static) {
+    pub(crate) fn before_next_commit(&self, act: impl Future<Output = ()> + Send + 'static) {
         self.plan(Trouble::Before(Box::pin(act)));
     }
 
-    pub(crate) fn full_at_next_ruling(&self) {
+    pub(crate) fn full_at_next_commit(&self) {
         self.plan(Trouble::Full);
     }
 
-    pub(crate) fn loses_answer_of_next_ruling(&self) {
+    pub(crate) fn loses_next_answer(&self) {
         self.plan(Trouble::AnswerLost);
+    }
+
+    pub(crate) fn panics_at_next_commit(&self) {
+        self.plan(Trouble::Panic);
     }
 
     /// As if the process were killed after so many more commits.
@@ -69,12 +79,6 @@ impl TroubledStore {
 
     fn plan(&self, trouble: Trouble) {
         *self.trouble.lock().unwrap() = Some(trouble);
-    }
-
-    fn trouble_with(&self, commit: &Commit) -> Option<Trouble> {
-        let rules = |key: &[u8]| matches!(Key::decode(key), Ok(Key::Ruling(..)));
-        let ruling = commit.writes.iter().any(|write| rules(write.key()));
-        ruling.then(|| self.trouble.lock().unwrap().take()).flatten()
     }
 }
 
@@ -99,9 +103,11 @@ impl Store for TroubledStore {
         if self.commits_left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, left).is_err() {
             return Err(StoreError::Closed.into());
         }
-        match self.trouble_with(&commit) {
+        let trouble = self.trouble.lock().unwrap().take();
+        match trouble {
             None => {}
             Some(Trouble::Before(act)) => act.await,
+            Some(Trouble::Panic) => panic!("as the test wants it"),
             Some(Trouble::Full) => return Err(CommitError::Full),
             Some(Trouble::AnswerLost) => {
                 self.inner.commit(commit).await?;

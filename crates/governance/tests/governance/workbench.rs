@@ -52,7 +52,8 @@ impl Workbench {
         let catalog = Catalog::new(Arc::clone(&store));
         let limits = SyncLimits::default();
         let syncs = Syncs::new(&catalog, servers.clone(), Arc::clone(&sealer), clock.clone(), limits);
-        let governance = Governance::new(catalog, syncs, servers.clone(), sealer.clone(), clock.clone(), entropy);
+        let governance =
+            Governance::new(catalog, syncs, servers.clone(), sealer.clone(), clock.clone(), entropy);
         let client = governance.bootstrap("a key of at least thirty-two characters").await.unwrap().client;
         Self { store, clock, servers, sealer, governance, client }
     }
