@@ -1,0 +1,163 @@
+//! The services and short words for calling them.
+
+use std::{future::Future, sync::Arc};
+
+use tokio_util::sync::CancellationToken;
+use tonic::{Code, Request, Response, Status};
+use tonic_types::StatusExt;
+use toolgate_api_proto::v1::{
+    self as pb, create_upstream_request::Transport, tool_catalog_server::ToolCatalog,
+    tool_governance_server::ToolGovernance,
+};
+use toolgate_catalog::{
+    Catalog,
+    sync::{SyncLimits, Syncs},
+};
+use toolgate_domain::ClientId;
+use toolgate_governance::Governance;
+use toolgate_grpc_api::{CatalogService, Gate, GovernanceService};
+use toolgate_identity::Authenticator;
+use toolgate_records::Record;
+use toolgate_sealing::{MasterKey, Sealer};
+use toolgate_store::{Commit, SharedStore};
+use toolgate_store_memory::MemoryStore;
+use toolgate_test_support::{
+    ambient::{CountingEntropy, MovableClock},
+    scripted_servers::{ScriptedServers, complete},
+};
+
+/// Every scope.
+pub(crate) const ALL: [&str; 4] = ["mcp:read", "mcp:write", "mcp:call", "mcp:admin"];
+
+/// Somebody's key.
+#[derive(Debug, Clone)]
+pub(crate) struct Key(String);
+
+impl Key {
+    /// A request that carries it.
+    pub(crate) fn asks<Q>(&self, message: Q) -> Request<Q> {
+        let mut request = Request::new(message);
+        request.metadata_mut().insert("authorization", format!("Bearer {}", self.0).parse().unwrap());
+        request
+    }
+}
+
+pub(crate) struct Ring {
+    pub(crate) catalog: CatalogService,
+    pub(crate) governance: GovernanceService,
+    pub(crate) servers: Arc<ScriptedServers>,
+    /// Of an operator, with every scope.
+    pub(crate) operator: Key,
+    store: SharedStore,
+    sealer: Arc<Sealer>,
+}
+
+impl Ring {
+    pub(crate) async fn new() -> Self {
+        let sealer = Arc::new(Sealer::new(&MasterKey::ephemeral()));
+        Self::over(Arc::new(MemoryStore::new()), Arc::default(), sealer).await
+    }
+
+    /// As after a restart: the same store, servers and master key, everything else new.
+    pub(crate) async fn restarted(&self) -> Self {
+        Self::over(Arc::clone(&self.store), Arc::clone(&self.servers), Arc::clone(&self.sealer)).await
+    }
+
+    async fn over(store: SharedStore, servers: Arc<ScriptedServers>, sealer: Arc<Sealer>) -> Self {
+        let (clock, entropy) = (Arc::new(MovableClock::default()), Arc::new(CountingEntropy::default()));
+        let catalog = Catalog::new(Arc::clone(&store));
+        let limits = SyncLimits::default();
+        let syncs = Syncs::new(&catalog, servers.clone(), Arc::clone(&sealer), clock.clone(), limits);
+        let governance =
+            Governance::new(catalog.clone(), syncs, servers.clone(), sealer.clone(), clock, entropy.clone());
+        let operator = Key("an operator key of this test, long enough".into());
+        governance.bootstrap(&operator.0).await.unwrap();
+        let authenticator = Authenticator::new(Arc::clone(&store), Arc::clone(&sealer));
+        let gate = Gate::new(authenticator, Arc::clone(&sealer), entropy);
+        let catalog = CatalogService::new(catalog, gate.clone(), CancellationToken::new());
+        let governance = GovernanceService::new(governance, gate);
+        Self { catalog, governance, servers, operator, store, sealer }
+    }
+
+    /// Another tenant, as a row of the store: there is no call that makes one.
+    pub(crate) async fn client(&self, byte: u8) -> String {
+        let (client, name) = (ClientId::from_bytes([byte; 16]), format!("client-{byte}"));
+        let mut commit = Commit::new();
+        let at = toolgate_domain::Moment::from_unix_ms(1);
+        for record in [Record::Client(client, name.clone(), at), Record::ClientName(name, client)] {
+            let (key, value) = record.encode();
+            commit = commit.put(key, value);
+        }
+        self.store.commit(commit).await.unwrap();
+        client.to_string()
+    }
+
+    /// A new key of a tenant, the operator's own when its id is empty.
+    pub(crate) async fn key(&self, client_id: &str, scopes: &[&str]) -> Key {
+        let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
+        let ask = pb::CreateApiKeyRequest { client_id: client_id.into(), scopes, ..Default::default() };
+        Key(said(self.governance.create_api_key(self.operator.asks(ask))).await.unwrap().secret)
+    }
+
+    /// Registers a server that lists these, and waits for its first sync.
+    pub(crate) async fn upstream(&self, key: &Key, slug: &str, entries: &[&str]) -> pb::Upstream {
+        self.servers.answers(&url(slug), complete(entries));
+        let made = said(self.governance.create_upstream(key.asks(http(slug, &[])))).await.unwrap();
+        let id = made.upstream.unwrap().id;
+        let sync = pb::SyncUpstreamRequest { id, wait: true, ..Default::default() };
+        said(self.governance.sync_upstream(key.asks(sync))).await.unwrap().upstream.unwrap()
+    }
+
+    pub(crate) async fn list(
+        &self,
+        key: &Key,
+        ask: pb::ListToolsRequest,
+    ) -> Result<pb::ListToolsResponse, Status> {
+        said(self.catalog.list_tools(key.asks(ask))).await
+    }
+
+    /// Everything that is listed raw, in order.
+    pub(crate) async fn tools(&self, key: &Key) -> Vec<pb::Tool> {
+        self.list(key, pb::ListToolsRequest::default()).await.unwrap().tools
+    }
+
+    pub(crate) async fn approve(
+        &self,
+        key: &Key,
+        tool: &pb::Tool,
+    ) -> Result<pb::ApproveToolResponse, Status> {
+        let (id, definition_hash) = (tool.id.clone(), tool.definition_hash.clone());
+        let ask = pb::ApproveToolRequest { id, definition_hash, ..Default::default() };
+        said(self.governance.approve_tool(key.asks(ask))).await
+    }
+}
+
+/// What a call answered.
+pub(crate) async fn said<A>(call: impl Future<Output = Result<Response<A>, Status>>) -> Result<A, Status> {
+    call.await.map(Response::into_inner)
+}
+
+/// The code and the reason of a refusal.
+pub(crate) fn reason<A>(answer: Result<A, Status>) -> (Code, String) {
+    let Err(status) = answer else { return (Code::Ok, String::new()) };
+    (status.code(), status.get_details_error_info().map(|info| info.reason).unwrap_or_default())
+}
+
+pub(crate) fn http(slug: &str, headers: &[(&str, &str)]) -> pb::CreateUpstreamRequest {
+    let headers = headers.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    let transport = pb::HttpTransport { url: url(slug), headers, ..Default::default() };
+    pb::CreateUpstreamRequest {
+        slug: slug.into(),
+        transport: Some(Transport::Http(transport)),
+        ..Default::default()
+    }
+}
+
+pub(crate) fn url(slug: &str) -> String {
+    format!("https://{slug}.example.com/mcp")
+}
+
+/// A definition with this name and description.
+pub(crate) fn definition(name: &str, description: &str) -> String {
+    format!(r#"{{"name":"{name}","description":"{description}","inputSchema":{{"type":"object"}}}}"#)
+}
