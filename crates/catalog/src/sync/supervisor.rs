@@ -49,16 +49,19 @@ impl Syncs {
         self.task(client, upstream);
     }
 
-    /// Begins to sync every upstream of every client.
+    /// Begins to sync every upstream of every client that can be read.
     ///
     /// # Errors
-    /// Failures of the store.
+    /// The last failure of the store, after everything else was begun; asking again is harmless.
     pub async fn keep_all(&self, catalog: &Catalog) -> Result<(), Fault> {
+        let mut failed = Ok(());
         for client in catalog.clients().await? {
-            let snapshot = catalog.snapshot(client, None).await?;
-            snapshot.upstreams().for_each(|entry| self.keep(client, entry.upstream.id));
+            match catalog.snapshot(client, None).await {
+                Ok(snapshot) => snapshot.upstreams().for_each(|entry| self.keep(client, entry.upstream.id)),
+                Err(fault) => failed = Err(fault),
+            }
         }
-        Ok(())
+        failed
     }
 
     /// Asks for a sync without waiting for it.

@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
-use toolgate_domain::{ToolState, sync_status::Health};
-use toolgate_records::Key;
-use toolgate_store::{Revision, scan_all};
+use toolgate_catalog::{
+    View,
+    watch_tools::{WatchTools, watch_tools},
+};
+use toolgate_domain::{ClientId, Fault, ToolState, sync_status::Health};
+use toolgate_records::{Key, Record};
+use toolgate_store::{Commit, Revision, scan_all};
 use toolgate_test_support::scripted_servers::{complete, ended};
 use toolgate_upstream::{Incomplete, ListingEnd, ListingError};
 
@@ -244,6 +248,26 @@ async fn law_08_a_server_that_never_answers_delays_no_other() {
         _ = first_sync => panic!("it never answers"),
         changed = tokio::time::timeout(Duration::from_secs(10), others) => assert_eq!(changed, Ok(1)),
     }
+}
+
+#[tokio::test]
+async fn law_08_a_client_that_cannot_be_read_keeps_no_other_from_being_synced() {
+    let bench = Workbench::new().await;
+    let id = bench.upstream("srv", &[&definition("a", "1")]).await;
+    bench.servers.answers(&url("srv"), complete(&[&definition("a", "2")]));
+    let broken = ClientId::from_bytes([9; 16]);
+    let (name, of_client) = Record::ClientName("a name before default".into(), broken).encode();
+    let commit = Commit::new().put(name, of_client).put(Key::Client(broken).encode(), "no row");
+    bench.store.commit(commit).await.unwrap();
+    let again = bench.restarted().await;
+    let before = again.snapshot().await.revision();
+    let follow = WatchTools { client: again.client, view: View::Raw, resume: Some(before) };
+    let mut watch = watch_tools(again.governance.catalog(), follow).await.unwrap();
+    assert!(watch.next().await.unwrap().changes.is_empty());
+    let kept = again.governance.syncs().keep_all(again.governance.catalog()).await;
+    assert!(matches!(kept, Err(Fault::Internal { .. })), "{kept:?}");
+    tokio::time::timeout(Duration::from_secs(10), watch.next()).await.expect("it is synced").unwrap();
+    assert_eq!(again.tool(id, "a").await.tool.definition.text(), definition("a", "2"));
 }
 
 #[tokio::test]
