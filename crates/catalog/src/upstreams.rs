@@ -121,7 +121,8 @@ pub async fn get_upstream(
 ) -> Result<(UpstreamDetail, Arc<Snapshot>), Fault> {
     let snapshot = catalog.snapshot(client, min_revision).await?;
     let entry = match name {
-        UpstreamRef::Id(id) => snapshot.upstream(*id),
+        // A slug may look like a UUID.
+        UpstreamRef::Id(id) => snapshot.upstream(*id).or_else(|| snapshot.upstream_by_slug(&id.to_string())),
         UpstreamRef::Slug(slug) => snapshot.upstream_by_slug(slug),
     };
     let entry = Arc::clone(entry.ok_or(Fault::UpstreamNotFound)?);

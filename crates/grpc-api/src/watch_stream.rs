@@ -1,18 +1,18 @@
 //! A watch as messages: groups cut to size, the revision on the last one, word of progress in quiet times.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{iter::Peekable, time::Duration, vec};
 
 use futures::{Stream, stream};
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
 use toolgate_api_proto::v1 as pb;
 use toolgate_catalog::{
-    View,
+    Revision, View,
     watch_tools::{Changes, ToolChange, ToolWatch},
 };
 use toolgate_domain::{ClientId, Fault, limits};
 
-use crate::{Gate, convert::tool, rpc::Rpc};
+use crate::{Gate, convert::tool, rpc::Rpc, tokens::Tokens};
 
 struct Following {
     watch: ToolWatch,
@@ -20,8 +20,14 @@ struct Following {
     view: View,
     gate: Gate,
     stopping: CancellationToken,
-    ready: VecDeque<pb::WatchToolsResponse>,
+    group: Option<Group>,
     ended: bool,
+}
+
+/// Changes that are not sent yet. They are rendered a message at a time: the first group may be a whole catalogue.
+struct Group {
+    changes: Peekable<vec::IntoIter<ToolChange>>,
+    revision: Revision,
 }
 
 /// The stream of a watch. It ends with a resumable status when the server stops.
@@ -32,8 +38,7 @@ pub(crate) fn watch_stream(
     gate: Gate,
     stopping: CancellationToken,
 ) -> impl Stream<Item = Result<pb::WatchToolsResponse, Status>> + Send {
-    let ready = VecDeque::new();
-    let following = Following { watch, client, view, gate, stopping, ready, ended: false };
+    let following = Following { watch, client, view, gate, stopping, group: None, ended: false };
     stream::unfold(following, |mut following| async move {
         let item = following.next().await?;
         Some((item, following))
@@ -45,16 +50,17 @@ impl Following {
         if self.ended {
             return None;
         }
-        if self.ready.is_empty() {
-            match self.wait().await {
-                Ok(changes) => self.ready = self.messages(changes),
-                Err(fault) => {
-                    self.ended = true;
-                    return Some(Err(self.gate.status(Rpc::WatchTools, &fault)));
-                }
+        let group = match self.group.take() {
+            Some(group) if !self.stopping.is_cancelled() => Ok(group),
+            _ => self.wait().await.map(Group::from),
+        };
+        Some(match group {
+            Ok(group) => Ok(self.message(group)),
+            Err(fault) => {
+                self.ended = true;
+                Err(self.gate.status(Rpc::WatchTools, &fault))
             }
-        }
-        self.ready.pop_front().map(Ok)
+        })
     }
 
     /// The next group; an empty one with the revision told last when nothing moves for a while.
@@ -70,38 +76,50 @@ impl Following {
         }
     }
 
-    fn messages(&self, group: Changes) -> VecDeque<pb::WatchToolsResponse> {
+    /// As many changes as fit, and with the last of a group its revision.
+    fn message(&mut self, mut group: Group) -> pb::WatchToolsResponse {
         let tokens = self.gate.tokens(self.client);
-        let mut messages = VecDeque::from([pb::WatchToolsResponse::default()]);
-        let mut bytes = 0;
-        for change in group.changes {
-            let (size, change) = match change {
-                ToolChange::Upserted(entry) => {
-                    let change = pb::ToolChange {
-                        kind: pb::ToolChangeKind::Upserted.into(),
-                        tool_id: entry.tool.id.to_string(),
-                        tool: Some(tool::to_proto(&entry, self.view, &tokens)),
-                    };
-                    (entry.weight_bytes(), change)
-                }
-                ToolChange::Withdrawn(id) => {
-                    let kind = pb::ToolChangeKind::Withdrawn.into();
-                    (WITHDRAWN_BYTES, pb::ToolChange { kind, tool_id: id.to_string(), tool: None })
-                }
-            };
-            if bytes > 0 && bytes + size > limits::PAGE_DEFINITION_BYTES {
-                messages.push_back(pb::WatchToolsResponse::default());
-                bytes = 0;
-            }
-            bytes += size;
-            if let Some(message) = messages.back_mut() {
-                message.changes.push(change);
-            }
+        let (mut message, mut bytes) = (pb::WatchToolsResponse::default(), 0);
+        let mut fits = |change: &ToolChange| {
+            let is_first = bytes == 0;
+            bytes += weight_bytes(change);
+            is_first || bytes <= limits::PAGE_DEFINITION_BYTES
+        };
+        while let Some(change) = group.changes.next_if(&mut fits) {
+            message.changes.push(to_proto(&change, self.view, &tokens));
         }
-        if let Some(last) = messages.back_mut() {
-            last.revision = tokens.revision(group.revision);
+        if group.changes.peek().is_none() {
+            message.revision = tokens.revision(group.revision);
+        } else {
+            self.group = Some(group);
         }
-        messages
+        message
+    }
+}
+
+impl From<Changes> for Group {
+    fn from(Changes { changes, revision }: Changes) -> Self {
+        Self { changes: changes.into_iter().peekable(), revision }
+    }
+}
+
+fn to_proto(change: &ToolChange, view: View, tokens: &Tokens<'_>) -> pb::ToolChange {
+    match change {
+        ToolChange::Upserted(entry) => pb::ToolChange {
+            kind: pb::ToolChangeKind::Upserted.into(),
+            tool_id: entry.tool.id.to_string(),
+            tool: Some(tool::to_proto(entry, view, tokens)),
+        },
+        ToolChange::Withdrawn(id) => {
+            pb::ToolChange { kind: pb::ToolChangeKind::Withdrawn.into(), tool_id: id.to_string(), tool: None }
+        }
+    }
+}
+
+fn weight_bytes(change: &ToolChange) -> usize {
+    match change {
+        ToolChange::Upserted(entry) => entry.weight_bytes(),
+        ToolChange::Withdrawn(_) => WITHDRAWN_BYTES,
     }
 }
 

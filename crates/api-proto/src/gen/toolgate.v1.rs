@@ -257,7 +257,8 @@ pub enum ToolChangeKind {
     Unspecified = 0,
     /// It is new in the view, or differs from what was sent before. Applying it twice is harmless.
     Upserted = 1,
-    /// It left the view: in SERVED, its state is another one now. May come for a tool that was never sent.
+    /// It left the view: in SERVED, its state is another one now. May come for a tool that was never sent,
+    /// in SERVED only for one that somebody ruled about.
     Withdrawn = 2,
 }
 impl ToolChangeKind {
@@ -707,7 +708,8 @@ pub struct ListUpstreamsRequest {
     /// Tenant to read (UUID); empty for the caller's own. Another one takes an operator key.
     #[prost(string, tag = "1")]
     pub client_id: ::prost::alloc::string::String,
-    /// Upstreams per page: 0 for 100, above 1000 is lowered to it, negative is INVALID_ARGUMENT.
+    /// Upstreams per page: 0 for 100, above 1000 is lowered to it, negative is INVALID_ARGUMENT. A page also ends before
+    /// 3 MiB of sync issues and arguments, so it may hold fewer.
     #[prost(int32, tag = "2")]
     pub page_size: i32,
     /// `next_page_token` of the page before; empty for the first.

@@ -22,6 +22,9 @@ use super::{
 };
 use crate::{from_commit_error, from_row_error, from_store_error, upstreams::status};
 
+const UNREADABLE: &str =
+    "its secrets cannot be opened: they were sealed under another master key, or are damaged";
+
 /// How many tools a sync found to be what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Summary {
@@ -75,7 +78,13 @@ impl Syncer {
     /// Lists the upstream and writes what is new.
     pub(super) async fn sync(&self, client: ClientId, id: UpstreamId) -> Result<Report, Fault> {
         let upstream = self.upstream(client, id).await?;
-        let endpoint = endpoint(&upstream, &self.sealer)?;
+        let endpoint = match endpoint(&upstream, &self.sealer) {
+            Ok(endpoint) => endpoint,
+            Err(fault) => {
+                self.note(&upstream, Health::Unavailable, UNREADABLE.into()).await?;
+                return Err(fault);
+            }
+        };
         let listed = match self.servers.list_tools(&endpoint, &self.limits.listing).await {
             Ok(listing) => judged(listing).await?,
             Err(error) => {

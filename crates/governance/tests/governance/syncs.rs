@@ -1,6 +1,6 @@
 //! What a sync makes of what servers list.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use toolgate_catalog::{
     View,
@@ -268,6 +268,18 @@ async fn law_08_a_client_that_cannot_be_read_keeps_no_other_from_being_synced() 
     assert!(matches!(kept, Err(Fault::Internal { .. })), "{kept:?}");
     tokio::time::timeout(Duration::from_secs(10), watch.next()).await.expect("it is synced").unwrap();
     assert_eq!(again.tool(id, "a").await.tool.definition.text(), definition("a", "2"));
+}
+
+#[tokio::test]
+async fn secrets_that_another_master_key_sealed_are_told_in_the_status() {
+    let bench = Workbench::new().await;
+    let id = bench.upstream("srv", &[&definition("a", "d")]).await;
+    let other = Workbench::over(Arc::clone(&bench.store)).await;
+    let failed = other.governance.syncs().sync(other.client, id).await;
+    assert!(matches!(failed, Err(Fault::Internal { .. })), "{failed:?}");
+    let status = other.detail(id).await.status;
+    assert!(status.health == Health::Unavailable && status.last_error.contains("master key"), "{status:?}");
+    assert_eq!(other.state(id, "a").await, ToolState::Unapproved, "and nothing is removed");
 }
 
 #[tokio::test]

@@ -91,6 +91,9 @@ async fn an_upstream_is_found_by_its_slug_in_either_folding() {
         let got = said(ring.catalog.get_upstream(get(id))).await.unwrap().upstream.unwrap();
         assert_eq!((got.id, got.slug.as_str()), (made.id.clone(), "git-hub_x"));
     }
+    let uuid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
+    let like_an_id = ring.upstream(&ring.operator, uuid, &[]).await;
+    assert_eq!(said(ring.catalog.get_upstream(get(uuid))).await.unwrap().upstream.unwrap().id, like_an_id.id);
     for id in ["github_x", "GIT-HUB_X", "git-hub_x "] {
         assert_eq!(reason(ring.catalog.get_upstream(get(id)).await).0, Code::NotFound, "{id}");
     }
