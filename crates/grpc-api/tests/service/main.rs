@@ -1,5 +1,7 @@
 //! Both services as a caller has them, called in this process, over the store in memory and scripted tool servers.
 
+#![expect(clippy::unwrap_used, reason = "a test ends where it is surprised")]
+
 mod access;
 mod answers;
 mod ring;
