@@ -5,10 +5,7 @@ use tonic_health::{
     pb::health_server::{Health as HealthApi, HealthServer},
     server::{HealthReporter, health_reporter},
 };
-use tonic_reflection::server::{
-    Builder, Error,
-    v1::{ServerReflection, ServerReflectionServer},
-};
+use tonic_reflection::server::{Builder, Error, v1, v1alpha};
 use toolgate_api_proto::FILE_DESCRIPTOR_SET;
 
 use crate::rpc::RULES;
@@ -38,13 +35,22 @@ impl Health {
     }
 }
 
-/// Server reflection over everything that is served (`grpc.reflection.v1`).
+/// Server reflection over everything that is served: `grpc.reflection.v1`, and `v1alpha`, the only one that many clients
+/// know, `grpcio-reflection` among them.
 ///
 /// # Errors
 /// When the committed descriptor set cannot be read.
-pub fn reflection() -> Result<ServerReflectionServer<impl ServerReflection>, Error> {
-    Builder::configure()
-        .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
-        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-        .build_v1()
+pub fn reflection() -> Result<
+    (
+        v1::ServerReflectionServer<impl v1::ServerReflection>,
+        v1alpha::ServerReflectionServer<impl v1alpha::ServerReflection>,
+    ),
+    Error,
+> {
+    let described = || {
+        Builder::configure()
+            .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    Ok((described().build_v1()?, described().build_v1alpha()?))
 }

@@ -76,12 +76,14 @@ impl Running {
 
         let (health, health_service) = Health::new().await;
         let reflection = reflection().map_err(|error| Failure::Reflection(error.to_string()))?;
+        let (reflection, reflection_v1alpha) = reflection;
         let router = transport::Server::builder()
             .http2_keepalive_interval(Some(KEEPALIVE_EVERY))
             .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
             .trace_fn(|request| tracing::info_span!("grpc", rpc = request.uri().path()))
             .add_service(health_service)
             .add_service(reflection)
+            .add_service(reflection_v1alpha)
             .add_service(
                 ToolCatalogServer::new(catalog_service.clone())
                     .max_decoding_message_size(MAX_REQUEST_BYTES)
