@@ -1,3 +1,26 @@
 //! The running server, as its users meet it: the real binary, real tool servers, and clients in other languages.
+//!
+//! Each module is a theme. `steps` has what they all do, `refusal` reads what a refused call says, `door` can be shut before
+//! a tool server, and `installed` knows where other people's tools are.
 
+mod door;
+mod installed;
+mod refusal;
+mod steps;
+
+mod command_line;
+mod crash;
+mod isolation;
+mod listings;
 mod process;
+mod python_client;
+mod real_servers;
+mod roar;
+mod views;
+
+/// Says what was measured, or not run, past the capture of the test harness.
+fn report(line: &str) {
+    use std::io::Write;
+    // A closed standard error is no reason to fail.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
