@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use tonic::Status;
+use tonic::{Status, Streaming};
 use toolgate_api_proto::v1::{
     ApproveToolRequest, CreateUpstreamRequest, GetUpstreamRequest, HttpTransport, ListToolsRequest,
-    ListToolsResponse, StdioTransport, SyncUpstreamRequest, SyncUpstreamResponse, Tool, ToolState, ToolView,
-    Upstream, create_upstream_request::Transport,
+    ListToolsResponse, StdioTransport, SyncUpstreamRequest, SyncUpstreamResponse, Tool, ToolChange,
+    ToolState, ToolView, Upstream, WatchToolsResponse, create_upstream_request::Transport,
 };
 use toolgate_test_support::{
     mcp_server::ScriptedServer,
@@ -131,5 +131,15 @@ pub(crate) async fn approve_all(server: &Server, namespaced_names: &[&str]) {
     for name in namespaced_names {
         let tool = tool(server, name).await;
         approve(server, &tool).await.unwrap();
+    }
+}
+
+/// The next changes of a watch, past the messages that only tell of progress.
+pub(crate) async fn next_changes(watch: &mut Streaming<WatchToolsResponse>) -> Vec<ToolChange> {
+    loop {
+        let changes = watch.message().await.unwrap().expect("the watch goes on").changes;
+        if !changes.is_empty() {
+            return changes;
+        }
     }
 }
