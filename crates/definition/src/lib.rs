@@ -1,18 +1,19 @@
-//! What a tool definition is: exact JSON, its canonical form, its fingerprint and its names.
+//! What a tool definition is: exact JSON, its canonical form, its fingerprint, its names, and what is served of it.
 //!
 //! A definition is the JSON object that an upstream lists for one tool. It is kept as the exact text that was listed and
 //! is never rebuilt from a model: a [`Document`](json::Document) is a view over its text. Everything here is pure: no
-//! async, no I/O, no clock, no randomness. No input makes it panic, its cost is (near-)linear in the text, and every
-//! bound stands in [`limits`].
+//! async, no I/O, no clock, no randomness. No input makes it panic, its cost is (near-)linear in the text, that of
+//! checking [`locks`] bounded, and every bound stands in [`limits`].
 //!
 //! This crate must never know a client, an upstream's address, a store, a transport or a ruling.
 //!
-//! Start reading at [`Definition`]. The fingerprint's rule in full, precise enough to write it again in another
+//! Start reading at [`Definition`]; what an agent reads of one is [`served_definition`]. The fingerprint's rule in full, precise enough to write it again in another
 //! language, is `FINGERPRINT.md` beside this crate's manifest; its test vectors are `vectors/fingerprint.json`.
 
 pub mod canonical;
 pub mod json;
 pub mod limits;
+pub mod locks;
 pub mod names;
 pub mod scan;
 
@@ -20,8 +21,11 @@ mod definition;
 mod effect;
 mod fault;
 mod fingerprint;
+mod schema;
+mod surgery;
 
 pub use definition::{Definition, claimed_name};
 pub use effect::{Effect, effect};
 pub use fault::DefinitionFault;
 pub use fingerprint::{Fingerprint, FingerprintSyntaxError};
+pub use surgery::served_definition;

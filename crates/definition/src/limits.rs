@@ -40,3 +40,37 @@ pub const CANONICAL_HEAD_CHARS: usize = 55;
 
 /// Hexadecimal digits in a canonical name's tail. With the head and the `_` between, 64 characters.
 pub const CANONICAL_TAIL_DIGITS: usize = 8;
+
+/// Locks of one tool.
+pub const MAX_LOCKS: usize = 128;
+
+/// Bytes of one tool's [`Locks`](crate::locks::Locks) as JSON text.
+pub const MAX_LOCKS_BYTES: usize = 64 * 1024;
+
+/// What the locks of one tool may cost to read; the object around them counts as 1.
+pub const LOCKS: ParseLimits = ParseLimits { max_bytes: MAX_LOCKS_BYTES, max_depth: 64 };
+
+/// Schemas that an input's schema may come to, each counted as often as a reference or a nesting reaches it. The check of
+/// a lock goes no deeper than the lock's value.
+pub const MAX_CHECKED_SCHEMAS: usize = 2048;
+
+/// Nesting of these schemas. What is deeper is in practice a reference to itself.
+pub const MAX_CHECKED_SCHEMA_DEPTH: usize = 64;
+
+/// Bytes of the keywords in these schemas.
+pub const MAX_CHECKED_SCHEMA_BYTES: usize = 256 * 1024;
+
+/// Regular expressions among these keywords.
+pub const MAX_CHECKED_PATTERNS: usize = 16;
+
+/// Bytes of one compiled regular expression.
+pub const MAX_PATTERN_BYTES: usize = 256 * 1024;
+
+/// `unevaluatedProperties` and `unevaluatedItems` among these keywords. Each has what it stands beside evaluated again.
+pub const MAX_CHECKED_UNEVALUATED: usize = 4;
+
+/// Bytes of the checked schema times bytes of the value.
+pub const MAX_CHECK_PRODUCT_BYTES: usize = 1 << 27;
+
+/// Characters of the part of a [`LockProblem`](crate::locks::LockProblem) that comes from a schema; a longer one is cut.
+pub const MAX_PROBLEM_CHARS: usize = 300;

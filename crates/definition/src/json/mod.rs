@@ -22,7 +22,7 @@ pub(crate) use decimal::Decimal;
 pub(crate) use lexer::LexError;
 pub(crate) use node::SortedMembers;
 pub(crate) use pointer::Pointer;
-pub(crate) use string::{Piece, Pieces, decode};
+pub(crate) use string::{Piece, Pieces, decode, quote};
 
 /// What parsing one text may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -98,6 +98,14 @@ impl<'a> Node<'a> {
         Elements { document: self.document, next: range.start, end: range.end }
     }
 
+    /// Where an object's members stand in the text, in text order, each from its name to its value's end.
+    pub(crate) fn member_spans(self) -> impl Iterator<Item = Range<usize>> {
+        self.members().map(|(_, value)| {
+            let key = self.document.entry(value.index - 1);
+            key.span().start..value.span().end
+        })
+    }
+
     /// An object's members in canonical order, each as its key's node and its value's. Empty for any other kind.
     pub(crate) fn sorted_members(self) -> SortedMembers<'a> {
         SortedMembers { document: self.document, keys: self.sorted_keys().iter() }

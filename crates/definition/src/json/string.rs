@@ -105,3 +105,8 @@ pub(crate) fn decode(token: &str) -> Cow<'_, str> {
     }
     Cow::Owned(decoded)
 }
+
+/// A JSON string that stands for `text`, with no more escapes than needed.
+pub(crate) fn quote(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

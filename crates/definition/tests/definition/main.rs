@@ -3,5 +3,7 @@
 mod agreement;
 mod corpus;
 mod laws;
+mod locks;
+mod served;
 mod values;
 mod vectors;

@@ -1,0 +1,91 @@
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{Draft, PatternOptions, ValidationError};
+use serde_json::Value;
+
+use super::data::{data, depth};
+use super::obstacle::obstacles;
+use super::problem::shown;
+use super::unfold::Unfolding;
+use super::{LockIssue, LockProblem, Locks};
+use crate::Definition;
+use crate::json::{Document, Node};
+use crate::limits::{LOCKS, MAX_CHECK_PRODUCT_BYTES, MAX_PATTERN_BYTES};
+
+/// The locks that do not fit a definition, ordered by name, each with the first check that fails.
+///
+/// A value is judged by the schema that `inputSchema.properties` has for its name, in the dialect that `$schema` names
+/// (drafts 4 to 2020-12, which is the default). Local references are followed from `inputSchema` on; anchors, dynamic
+/// references and other documents are not, and nothing is ever fetched. `format` and the content keywords judge nothing,
+/// and conditions on the input as a whole are left to the call.
+///
+/// Numbers are compared exactly. One that a 64-bit integer or a double cannot hold is not rounded but makes its lock
+/// [`CannotBeChecked`](LockProblem::CannotBeChecked), and so does a schema beyond the bounds in [`limits`](crate::limits)
+/// or with a pattern that needs backtracking.
+pub fn check(definition: &Definition, locks: &Locks) -> Vec<LockIssue> {
+    if locks.is_empty() {
+        return Vec::new();
+    }
+    let document = definition.document();
+    let schema = document.root().get("inputSchema").expect("a definition has an `inputSchema`");
+    let mut obstacles = obstacles(schema, locks);
+    let issues = locks.iter().filter_map(|(name, value)| {
+        let problem = fits(schema, name, value).err();
+        let problem = problem.or_else(|| obstacles.remove(name).map(LockProblem::CannotBeRemoved));
+        problem.map(|problem| LockIssue { name: name.to_owned(), problem })
+    });
+    issues.collect()
+}
+
+fn fits(root: Node<'_>, name: &str, value: &str) -> Result<(), LockProblem> {
+    let schema = root.get("properties").and_then(|properties| properties.get(name));
+    let schema = schema.ok_or(LockProblem::NoSuchInput)?;
+    let cannot = |reason: &str| LockProblem::CannotBeChecked(reason.to_owned());
+    let draft = dialect(root).map_err(LockProblem::CannotBeChecked)?;
+    let document = Document::parse(value, &LOCKS).expect("a lock's value was parsed when it was set");
+    let given = data(document.root())
+        .map_err(|_| cannot("a number of the value has more digits than can be compared"))?;
+    let mut unfolding = Unfolding::new(root, draft);
+    let schema = unfolding.copy(schema, depth(&given)).map_err(LockProblem::CannotBeChecked)?;
+    if unfolding.bytes().saturating_mul(value.len()) > MAX_CHECK_PRODUCT_BYTES {
+        return Err(cannot("the value and the input's schema are too large together"));
+    }
+    judge(draft, &schema, &given)
+}
+
+fn judge(draft: Draft, schema: &Value, value: &Value) -> Result<(), LockProblem> {
+    // An engine without backtracking: time linear in the value.
+    let patterns = PatternOptions::regex().size_limit(MAX_PATTERN_BYTES).dfa_size_limit(MAX_PATTERN_BYTES);
+    let options = jsonschema::options().with_draft(draft).should_validate_formats(false);
+    let validator = options.offline().with_pattern_options(patterns).build(schema).map_err(|error| {
+        LockProblem::CannotBeChecked(format!("the input's schema is not usable: {}", message(&error)))
+    })?;
+    validator.validate(value).map_err(|error| LockProblem::DoesNotFit(message(&error)))
+}
+
+/// What the validator says, without the value and without names that stand in it.
+fn message(error: &ValidationError<'_>) -> String {
+    match error.kind() {
+        ValidationErrorKind::AdditionalProperties { .. }
+        | ValidationErrorKind::UnevaluatedProperties { .. }
+        | ValidationErrorKind::PropertyNames { .. } => {
+            format!("a property of value is not allowed by \"{}\"", error.kind().keyword())
+        }
+        _ => shown(&error.masked().to_string()),
+    }
+}
+
+/// The dialect that a schema's `$schema` names, with or without the `#` at its end.
+fn dialect(root: Node<'_>) -> Result<Draft, String> {
+    let Some(named) = root.get("$schema") else { return Ok(Draft::Draft202012) };
+    let named = named.as_str().ok_or("`$schema` is no string")?;
+    let bare = named.trim_end_matches('#');
+    let bare = bare.strip_prefix("https://").or_else(|| bare.strip_prefix("http://")).unwrap_or(bare);
+    match bare {
+        "json-schema.org/draft/2020-12/schema" => Ok(Draft::Draft202012),
+        "json-schema.org/draft/2019-09/schema" => Ok(Draft::Draft201909),
+        "json-schema.org/draft-07/schema" => Ok(Draft::Draft7),
+        "json-schema.org/draft-06/schema" => Ok(Draft::Draft6),
+        "json-schema.org/draft-04/schema" => Ok(Draft::Draft4),
+        _ => Err(format!("the dialect `{}` is unknown", shown(&named))),
+    }
+}
