@@ -91,7 +91,7 @@ pub struct Snapshot {
     tools: OrdMap<ToolKey, Arc<ToolEntry>>,
     /// The rows that `tools` is made of, so that one changed row changes one tool.
     parts: OrdMap<ToolKey, Parts>,
-    claims: OrdMap<String, (NameHolder, Revision)>,
+    claims: OrdMap<String, (Option<NameHolder>, Revision)>,
     upstream_versions: OrdMap<UpstreamId, Revision>,
     ids: OrdMap<ToolId, ToolKey>,
     /// Every tool by its namespaced name; several where the name is not usable.
@@ -172,13 +172,13 @@ impl Snapshot {
         keys.into_iter().filter_map(|key| self.tools.get(key)).cloned().collect()
     }
 
-    fn claim_of(&self, key: &ToolKey, namespaced_name: &str) -> (NameClaim, Revision) {
-        match self.claims.get(namespaced_name) {
-            Some((holder, at)) if holder.upstream != key.upstream || *holder.tool_name != *key.name => {
+    fn claim_of(&self, key: &ToolKey, name: &str) -> (NameClaim, Revision) {
+        let Some((holder, at)) = self.claims.get(name) else { return (NameClaim::Held, Revision::ZERO) };
+        match holder {
+            Some(holder) if holder.upstream != key.upstream || *holder.tool_name != *key.name => {
                 (NameClaim::TakenByAnother, *at)
             }
-            Some((_, at)) => (NameClaim::Held, *at),
-            None => (NameClaim::Held, Revision::ZERO),
+            Some(_) | None => (NameClaim::Held, *at),
         }
     }
 }

@@ -7,6 +7,7 @@
 
 mod endpoint;
 mod limits;
+mod naming;
 mod plan;
 mod reading;
 mod run;

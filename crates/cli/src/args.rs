@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use toolgate_api_proto::v1::{ToolState, ToolView};
+use toolgate_api_proto::v1::{Effect, NamePolicy, ToolState, ToolView};
 
 use crate::exit::EXIT_CODES_HELP;
 
@@ -96,6 +96,9 @@ pub struct AddUpstream {
     /// Free text for people.
     #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
     pub display_name: String,
+    /// How its tools get the names that agents call them by.
+    #[arg(long, default_value = "strict", value_name = "POLICY")]
+    pub name_policy: NamePolicyWord,
     /// Check everything, write nothing.
     #[arg(long)]
     pub dry_run: bool,
@@ -141,6 +144,61 @@ pub enum ToolCommand {
     /// Switch a tool on again.
     #[command(after_help = EXIT_CODES_HELP)]
     Enable(Rule),
+    /// Lock inputs to values that the gateway always sends; other locks stay.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Lock {
+        /// The tool.
+        #[command(flatten)]
+        rule: Rule,
+        /// Input and JSON value, for example `city='"Oslo"'`.
+        #[arg(required = true, value_name = "INPUT=JSON")]
+        inputs: Vec<String>,
+    },
+    /// Unlock inputs.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Unlock {
+        /// The tool.
+        #[command(flatten)]
+        rule: Rule,
+        /// Inputs.
+        #[arg(required = true, value_name = "INPUT")]
+        inputs: Vec<String>,
+    },
+    /// Say what a tool does, whatever its definition claims.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Effect {
+        /// The tool.
+        #[command(flatten)]
+        rule: Rule,
+        /// `none` goes by the definition again.
+        effect: EffectWord,
+    },
+    /// Give a tool the description that agents read.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Describe {
+        /// The tool.
+        #[command(flatten)]
+        rule: Rule,
+        /// The description.
+        #[arg(required_unless_present = "clear", conflicts_with = "clear")]
+        text: Option<String>,
+        /// Give agents the upstream's own again.
+        #[arg(long)]
+        clear: bool,
+    },
+    /// Give a tool a name of its own for agents.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Rename {
+        /// The tool.
+        #[command(flatten)]
+        rule: Rule,
+        /// 1 to 64 characters of A-Z a-z 0-9 _ -
+        #[arg(required_unless_present = "clear", conflicts_with = "clear")]
+        new: Option<String>,
+        /// Go by the upstream's name policy again.
+        #[arg(long)]
+        clear: bool,
+    },
     /// Follow the catalogue: every tool as it is, then each change. Resumes by itself.
     #[command(after_help = EXIT_CODES_HELP)]
     Watch {
@@ -235,6 +293,45 @@ impl From<State> for ToolState {
             State::Drifted => Self::Drifted,
             State::LockMismatch => Self::LockMismatch,
             State::BadName => Self::BadName,
+        }
+    }
+}
+
+/// What a tool does.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum EffectWord {
+    /// It only reads.
+    Reads,
+    /// It may change something.
+    Changes,
+    /// Go by the definition.
+    None,
+}
+
+impl From<EffectWord> for Effect {
+    fn from(word: EffectWord) -> Self {
+        match word {
+            EffectWord::Reads => Self::Reads,
+            EffectWord::Changes => Self::Changes,
+            EffectWord::None => Self::Unspecified,
+        }
+    }
+}
+
+/// How the tools of an upstream get their names.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum NamePolicyWord {
+    /// `<slug>__<name>`, without repair.
+    Strict,
+    /// Repaired where needed.
+    Repair,
+}
+
+impl From<NamePolicyWord> for NamePolicy {
+    fn from(word: NamePolicyWord) -> Self {
+        match word {
+            NamePolicyWord::Strict => Self::Strict,
+            NamePolicyWord::Repair => Self::Repair,
         }
     }
 }

@@ -37,6 +37,7 @@ mod render;
 mod approve;
 mod key;
 mod pairs_file;
+mod ruling;
 mod tool;
 mod upstream;
 mod watch;
@@ -44,7 +45,8 @@ mod watch;
 use std::io::{self, BufReader, IsTerminal};
 
 pub use args::{
-    AddUpstream, Approve, Command, Globals, KeyCommand, Rule, State, ToolCommand, UpstreamCommand, View,
+    AddUpstream, Approve, Command, EffectWord, Globals, KeyCommand, NamePolicyWord, Rule, State, ToolCommand,
+    UpstreamCommand, View,
 };
 pub use console::Console;
 pub use exit::{EXIT_CODES_HELP, Exit};

@@ -70,6 +70,9 @@ fn remedy(reason: ErrorReason, metadata: &HashMap<String, String>) -> Option<Str
         ErrorReason::SlugTaken => {
             format!("choose another name; `toolgate upstream show {}` shows the holder", value("slug")?)
         }
+        ErrorReason::NameTaken => {
+            "`toolgate tool show NAME` shows the holder; choose another name".to_owned()
+        }
         ErrorReason::DefinitionChanged | ErrorReason::EtagMismatch => {
             "read the tool again and rule on what it is now".to_owned()
         }

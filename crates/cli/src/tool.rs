@@ -1,17 +1,15 @@
-//! `toolgate tool …`: finding tools, showing them, and the rulings that need no fingerprint.
+//! `toolgate tool …`: finding tools and showing them.
 
 use std::collections::HashMap;
 
-use toolgate_api_proto::v1::{
-    DisableToolRequest, EnableToolRequest, GetToolRequest, ListToolsRequest, RevokeToolApprovalRequest, Tool,
-    ToolState, ToolView, Upstream,
-};
+use toolgate_api_proto::v1::{GetToolRequest, ListToolsRequest, Tool, ToolState, ToolView, Upstream};
 
-use crate::args::{Rule, State, ToolCommand, View};
+use crate::args::{State, ToolCommand, View};
 use crate::connection::{Connection, call};
 use crate::console::Console;
 use crate::error::CommandError;
 use crate::render::{json, text};
+use crate::ruling::Ruling;
 use crate::{approve, upstream, watch};
 
 pub(crate) async fn run(
@@ -37,6 +35,21 @@ pub(crate) async fn run(
         ToolCommand::Revoke(rule) => Ruling::Revoke.make(rule, json, connection, console).await,
         ToolCommand::Disable(rule) => Ruling::Disable.make(rule, json, connection, console).await,
         ToolCommand::Enable(rule) => Ruling::Enable.make(rule, json, connection, console).await,
+        ToolCommand::Lock { rule, inputs } => {
+            Ruling::lock(&inputs)?.make(rule, json, connection, console).await
+        }
+        ToolCommand::Unlock { rule, inputs } => {
+            Ruling::Unlock(inputs).make(rule, json, connection, console).await
+        }
+        ToolCommand::Effect { rule, effect } => {
+            Ruling::Effect(effect.into()).make(rule, json, connection, console).await
+        }
+        ToolCommand::Describe { rule, text, .. } => {
+            Ruling::Describe(text).make(rule, json, connection, console).await
+        }
+        ToolCommand::Rename { rule, new, .. } => {
+            Ruling::Rename(new).make(rule, json, connection, console).await
+        }
         ToolCommand::Watch { view } => watch::run(view, json, connection, console).await,
     }
 }
@@ -195,69 +208,4 @@ async fn named(name: &str, view: View, connection: &mut Connection) -> Result<(T
 /// Whether this is the text form of a UUID. A namespaced name never is: it holds `__`.
 fn is_id(name: &str) -> bool {
     name.len() == 36 && name.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
-}
-
-/// A ruling that holds whatever the definition is.
-#[derive(Clone, Copy)]
-enum Ruling {
-    Revoke,
-    Disable,
-    Enable,
-}
-
-impl Ruling {
-    async fn make(
-        self,
-        rule: Rule,
-        json: bool,
-        connection: &mut Connection,
-        console: &mut Console<'_>,
-    ) -> Result<(), CommandError> {
-        let id = id(&rule.name, connection).await?;
-        let (tool, revision) = self.send(id, rule.dry_run, connection).await?;
-        let tool = tool.ok_or(CommandError::Incomplete { field: "tool" })?;
-        match json {
-            true => json::print(console, &json::ToolAnswer::new(&tool, &revision)),
-            false => {
-                let done = format!("{} {}", self.past(), tool.namespaced_name);
-                console.say(&text::ruled(&done, &tool, rule.dry_run))
-            }
-        }
-    }
-
-    async fn send(
-        self,
-        id: String,
-        validate_only: bool,
-        connection: &mut Connection,
-    ) -> Result<(Option<Tool>, String), CommandError> {
-        let client_id = connection.client_id.clone();
-        let etag = String::new();
-        let mut governance = connection.governance().await?;
-        Ok(match self {
-            Self::Revoke => {
-                let request = RevokeToolApprovalRequest { id, client_id, etag, validate_only };
-                let response = governance.revoke_tool_approval(call(request)).await?.into_inner();
-                (response.tool, response.revision)
-            }
-            Self::Disable => {
-                let request = DisableToolRequest { id, client_id, etag, validate_only };
-                let response = governance.disable_tool(call(request)).await?.into_inner();
-                (response.tool, response.revision)
-            }
-            Self::Enable => {
-                let request = EnableToolRequest { id, client_id, etag, validate_only };
-                let response = governance.enable_tool(call(request)).await?.into_inner();
-                (response.tool, response.revision)
-            }
-        })
-    }
-
-    fn past(self) -> &'static str {
-        match self {
-            Self::Revoke => "revoked the approval of",
-            Self::Disable => "disabled",
-            Self::Enable => "enabled",
-        }
-    }
 }

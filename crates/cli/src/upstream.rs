@@ -5,8 +5,8 @@ use std::path::Path;
 
 use toolgate_api_proto::v1::create_upstream_request::Transport;
 use toolgate_api_proto::v1::{
-    CreateUpstreamRequest, GetUpstreamRequest, HttpTransport, ListUpstreamsRequest, StdioTransport,
-    SyncUpstreamRequest, Upstream, UpstreamHealth,
+    CreateUpstreamRequest, GetUpstreamRequest, HttpTransport, ListUpstreamsRequest, NamePolicy,
+    StdioTransport, SyncUpstreamRequest, Upstream, UpstreamHealth,
 };
 
 use crate::args::{AddUpstream, UpstreamCommand};
@@ -44,6 +44,7 @@ async fn add(
         display_name: args.display_name,
         transport: Some(transport),
         validate_only: args.dry_run,
+        name_policy: NamePolicy::from(args.name_policy).into(),
     };
     let response = connection.governance().await?.create_upstream(call(request)).await?.into_inner();
     let upstream = present(response.upstream)?;

@@ -50,6 +50,12 @@ pub enum Fault {
         /// As asked for.
         slug: String,
     },
+    /// Another tool of the client holds the name.
+    #[error("the name {name} belongs to another tool; choose another")]
+    NameTaken {
+        /// As asked for.
+        name: String,
+    },
     /// The definition is not the one that was reviewed.
     #[error("the definition changed since it was reviewed: it is {current} now; review it and approve that")]
     DefinitionChanged {

@@ -22,6 +22,8 @@ pub const MAX_UPSTREAM_SECRET_BYTES: usize = 64 * 1024;
 pub const MAX_SYNC_ISSUES: usize = 200;
 /// Bytes of the text of a failed sync that are kept.
 pub const MAX_SYNC_ERROR_BYTES: usize = 1024;
+/// Characters of a description that an owner gives.
+pub const MAX_DESCRIPTION_CHARS: usize = 4096;
 /// Scopes of a key.
 pub const MAX_SCOPES: usize = 8;
 

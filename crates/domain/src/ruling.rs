@@ -1,6 +1,6 @@
 //! What people rule about tools: append-only, each row tied to the one before.
 
-use toolgate_definition::Fingerprint;
+use toolgate_definition::{Effect, Fingerprint, locks::Locks};
 
 use crate::{Moment, UpstreamId};
 
@@ -37,4 +37,12 @@ pub enum Act {
     Disable,
     /// The tool is switched on.
     Enable,
+    /// What it does, whatever its definition claims; `None` to go by the definition.
+    SetEffect(Option<Effect>),
+    /// What agents read instead of its description; `None` for the upstream's own.
+    SetDescription(Option<String>),
+    /// What agents call it; `None` to go by the upstream's name policy.
+    Rename(Option<String>),
+    /// All inputs that are locked from now on.
+    SetLocks(Locks),
 }

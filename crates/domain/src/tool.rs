@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use toolgate_definition::{
-    Definition, Effect, Fingerprint,
+    Definition, Effect, Fingerprint, effect,
+    locks::{LockIssue, Locks},
     names::{Slug, is_valid_served_name, namespaced_name},
+    served_definition,
 };
 
 use crate::{
     ClientId, Moment, ToolId, ToolState, UpstreamId,
     state::{Conditions, state},
+    upstream::NamePolicy,
 };
 
 /// What a sync saw of a tool. Written by syncs alone.
@@ -25,6 +28,8 @@ pub struct Observed {
     pub removed_at: Option<Moment>,
     /// The upstream lists two different definitions under this name; `fingerprint` is the smaller.
     pub conflicted: bool,
+    /// The canonical name that it was given under [`NamePolicy::Repair`], for good.
+    pub canonical_name: Option<String>,
 }
 
 /// What people ruled about a tool, as it stands now. Written by governance alone.
@@ -34,6 +39,14 @@ pub struct Ruled {
     pub approval: Option<Approval>,
     /// Switched off by an owner.
     pub disabled: bool,
+    /// What it does, whatever its definition claims.
+    pub effect: Option<Effect>,
+    /// What agents read instead of its description.
+    pub description: Option<String>,
+    /// What agents call it, whatever the upstream's name policy says.
+    pub served_name: Option<String>,
+    /// Inputs that always have a fixed value.
+    pub locks: Locks,
     /// When the last ruling was made.
     pub changed_at: Option<Moment>,
 }
@@ -67,6 +80,8 @@ pub struct Tool {
     pub upstream: UpstreamId,
     /// That upstream's slug.
     pub slug: Slug,
+    /// How that upstream's tools get their names.
+    pub name_policy: NamePolicy,
     /// That upstream's binding epoch.
     pub binding_epoch: u64,
     /// As listed now.
@@ -77,6 +92,8 @@ pub struct Tool {
     pub ruled: Ruled,
     /// Whether it has its name for itself.
     pub claim: NameClaim,
+    /// Locks that do not fit the definition as listed now, by name ([`toolgate_definition::locks::check`]).
+    pub lock_issues: Vec<LockIssue>,
 }
 
 impl Tool {
@@ -85,9 +102,9 @@ impl Tool {
         self.definition.name()
     }
 
-    /// What agents call it: `<slug>__<name>`, joined without repair.
+    /// What agents call it: the name that an owner gave it, else by the upstream's name policy.
     pub fn namespaced_name(&self) -> String {
-        namespaced_name(&self.slug, self.name())
+        served_name(self.name_policy, &self.slug, self.name(), &self.observed, &self.ruled)
     }
 
     /// The approval, if it counts: one given before the endpoint changed does not.
@@ -104,7 +121,7 @@ impl Tool {
             conflicted: self.observed.conflicted,
             approved: approved.is_some(),
             approval_fits: approved == Some(self.observed.fingerprint),
-            lock_mismatch: false,
+            lock_mismatch: !self.lock_issues.is_empty(),
             name_unusable: self.claim == NameClaim::TakenByAnother
                 || !is_valid_served_name(&self.namespaced_name()),
         })
@@ -112,12 +129,16 @@ impl Tool {
 
     /// What the gateway takes it to do.
     pub fn effect(&self) -> Effect {
-        toolgate_definition::effect(None, &self.definition)
+        effect(self.ruled.effect, &self.definition)
     }
 
-    /// The definition that an agent reads; `None` unless the tool is served (law 4).
-    pub fn served_definition(&self) -> Option<&str> {
-        (self.state() == ToolState::Served).then(|| self.definition.text())
+    /// The definition that an agent reads, with overrides applied and locked inputs removed; `None` unless the tool is
+    /// served (law 4).
+    pub fn served_definition(&self) -> Option<String> {
+        (self.state() == ToolState::Served).then(|| {
+            let Ruled { effect, description, locks, .. } = &self.ruled;
+            served_definition(&self.definition, description.as_deref(), *effect, locks)
+        })
     }
 
     /// When the definition or a ruling last changed.
@@ -142,12 +163,26 @@ impl Tool {
         if self.observed.conflicted {
             "The upstream lists two definitions under this name; it has to list one."
         } else if self.claim == NameClaim::TakenByAnother {
-            "Another tool has this name; give one of the two upstreams another slug."
+            "Another tool has this name; rename one of the two."
         } else {
-            "The name must be 1 to 64 characters of A-Z a-z 0-9 _ - with its slug; shorten the slug or rename the tool \
-             at its server."
+            "The name must be 1 to 64 characters of A-Z a-z 0-9 _ - with its slug; rename the tool."
         }
     }
+}
+
+/// What agents call a tool: the name that an owner gave it, else by the upstream's name policy.
+pub fn served_name(
+    policy: NamePolicy,
+    slug: &Slug,
+    name: &str,
+    observed: &Observed,
+    ruled: &Ruled,
+) -> String {
+    let given = match policy {
+        NamePolicy::Strict => None,
+        NamePolicy::Repair => observed.canonical_name.clone(),
+    };
+    ruled.served_name.clone().or(given).unwrap_or_else(|| namespaced_name(slug, name))
 }
 
 #[cfg(test)]
@@ -170,7 +205,10 @@ mod tests {
                 changed_at: Moment::default(),
                 removed_at: None,
                 conflicted: false,
+                canonical_name: None,
             },
+            name_policy: NamePolicy::Strict,
+            lock_issues: Vec::new(),
             definition: Arc::new(definition),
             ruled: Ruled::default(),
             claim: NameClaim::Held,

@@ -23,10 +23,22 @@ pub struct Upstream {
     pub display_name: String,
     /// How it is reached.
     pub transport: Transport<Sealed>,
+    /// How its tools get the names that agents call them by.
+    pub name_policy: NamePolicy,
     /// Counts the changes of its endpoint. An approval counts only while it carries the present number.
     pub binding_epoch: u64,
     /// When it was registered.
     pub created_at: Moment,
+}
+
+/// How the tools of an upstream get the names that agents call them by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NamePolicy {
+    /// `<slug>__<name>`, joined without repair.
+    #[default]
+    Strict,
+    /// The canonical name, given once and kept.
+    Repair,
 }
 
 /// How a tool server is reached; `S` is the form of its secrets, which are never printed.

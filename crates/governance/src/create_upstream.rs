@@ -9,7 +9,7 @@ use toolgate_catalog::{
 use toolgate_definition::names::Slug;
 use toolgate_domain::{
     Caller, ClientId, Fault, Scope, Upstream, UpstreamId, Violation, limits,
-    upstream::{Sealed, Transport},
+    upstream::{NamePolicy, Sealed, Transport},
 };
 use toolgate_records::{Key, Record};
 use toolgate_sealing::SecretContext;
@@ -29,6 +29,8 @@ pub struct CreateUpstream {
     pub display_name: String,
     /// How it is reached, secrets in the clear, unchecked.
     pub transport: Transport<String>,
+    /// How its tools get their names.
+    pub name_policy: NamePolicy,
     /// Check everything, write nothing.
     pub validate_only: bool,
 }
@@ -100,16 +102,8 @@ impl Governance {
             let context = SecretContext { client: *wanted.client.bytes(), owner: *id.bytes(), field };
             Ok::<_, Fault>(Sealed(self.sealer.seal_secret(&context, plain.as_bytes())))
         })?;
-        let display_name = wanted.display_name;
-        Ok(Upstream {
-            id,
-            client: wanted.client,
-            slug,
-            display_name,
-            transport,
-            binding_epoch: 1,
-            created_at,
-        })
+        let CreateUpstream { client, display_name, name_policy, .. } = wanted;
+        Ok(Upstream { id, client, slug, display_name, transport, name_policy, binding_epoch: 1, created_at })
     }
 
     async fn register(&self, upstream: Upstream) -> Result<CreatedUpstream, Fault> {

@@ -12,6 +12,7 @@
 mod api_key;
 mod bootstrap;
 mod create_upstream;
+mod facts;
 mod governance;
 mod rows;
 pub mod rule;

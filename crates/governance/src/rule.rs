@@ -3,15 +3,19 @@
 use std::sync::Arc;
 
 use toolgate_catalog::{Snapshot, ToolEntry};
-use toolgate_definition::Fingerprint;
+use toolgate_definition::{
+    Effect, Fingerprint,
+    locks::{self, LockIssue, Locks},
+    names::is_valid_served_name,
+};
 use toolgate_domain::{
-    ClientId, Fault, Moment, ToolId,
+    ClientId, Fault, Moment, ToolId, Violation, limits,
     ruling::Act,
     tool::{Approval, Observed, Ruled as Standing},
 };
 use toolgate_store::Revision;
 
-use crate::Governance;
+use crate::{Governance, facts::Facts};
 
 /// What somebody wants to rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +35,7 @@ pub struct Rule {
 }
 
 /// What can be wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wish {
     /// That this definition, which was reviewed, is approved.
     Approve(Fingerprint),
@@ -41,6 +45,42 @@ pub enum Wish {
     Disable,
     /// That the tool is on.
     Enable,
+    /// That it does this, whatever its definition claims; `None` to go by the definition.
+    SetEffect(Option<Effect>),
+    /// That agents read this instead of its description; `None` for the upstream's own.
+    SetDescription(Option<String>),
+    /// That agents call it this; `None` to go by the upstream's name policy.
+    Rename(Option<String>),
+    /// That these inputs are locked, and those are not.
+    UpdateLocks {
+        /// To lock, or to give another value.
+        set: Locks,
+        /// To unlock, if they are locked.
+        remove: Vec<String>,
+    },
+}
+
+impl Wish {
+    /// What is wrong with it, whatever the tool is.
+    fn check(&self) -> Result<(), Fault> {
+        match self {
+            Self::SetDescription(Some(text)) if text.trim().is_empty() => {
+                Err(Fault::invalid("description", "is blank; leave it out to clear it"))
+            }
+            Self::SetDescription(Some(text)) if text.chars().count() > limits::MAX_DESCRIPTION_CHARS => {
+                let most = limits::MAX_DESCRIPTION_CHARS;
+                Err(Fault::invalid("description", format!("is longer than {most} characters")))
+            }
+            Self::Rename(Some(name)) if !is_valid_served_name(name) => {
+                Err(Fault::invalid("served_name", "must be 1 to 64 characters of A-Z a-z 0-9 _ -"))
+            }
+            Self::UpdateLocks { set, remove } => match remove.iter().find(|name| set.contains(name)) {
+                Some(name) => Err(Fault::invalid("remove", format!("names {name:?}, which set_json locks"))),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The tool after a ruling.
@@ -60,6 +100,7 @@ impl Governance {
     /// [`Fault::EtagMismatch`] with an empty `current` (the adapter fills in its token); [`Fault::ToolRemoved`] and
     /// [`Fault::ToolConflicted`] for an approval in those states; failures of the store.
     pub async fn rule(&self, rule: Rule) -> Result<Ruled, Fault> {
+        rule.wish.check()?;
         let (client, tool, dry) = (rule.client, rule.tool, rule.validate_only);
         // An etag of another replica may be ahead of this one.
         let before = self.catalog.snapshot(client, rule.based_on).await?;
@@ -69,43 +110,74 @@ impl Governance {
         let snapshot = self.catalog.snapshot(client, Some(verdict.revision)).await?;
         let mut entry = Arc::clone(snapshot.tool(tool).ok_or(Fault::ToolNotFound)?);
         if dry {
-            Arc::make_mut(&mut entry).tool.ruled = verdict.standing;
+            let tool = &mut Arc::make_mut(&mut entry).tool;
+            tool.lock_issues = locks::check(&tool.definition, &verdict.standing.locks);
+            tool.ruled = verdict.standing;
         }
         Ok(Ruled { entry, snapshot })
     }
 }
 
-/// The rows that a ruling is judged on.
-#[derive(Debug, Clone)]
-pub(crate) struct Facts {
-    pub(crate) observed: Observed,
-    pub(crate) standing: Standing,
-    pub(crate) binding_epoch: u64,
+/// What a wish comes to: the act for the log and how the tool stands after it, or nothing to do. Pure.
+pub(crate) fn judge(facts: &Facts, wish: &Wish, now: Moment) -> Result<Option<(Act, Standing)>, Fault> {
+    let Facts { observed, standing, binding_epoch, .. } = facts;
+    let mut after = standing.clone();
+    let act = match wish {
+        Wish::Approve(reviewed) => {
+            let approval = admissible(observed, *reviewed, *binding_epoch)?;
+            after.approval = Some(approval);
+            Act::Approve { fingerprint: *reviewed, binding_epoch: *binding_epoch }
+        }
+        Wish::Revoke => {
+            after.approval = None;
+            Act::RevokeApproval
+        }
+        Wish::Disable => {
+            after.disabled = true;
+            Act::Disable
+        }
+        Wish::Enable => {
+            after.disabled = false;
+            Act::Enable
+        }
+        Wish::SetEffect(effect) => {
+            after.effect = *effect;
+            Act::SetEffect(*effect)
+        }
+        Wish::SetDescription(text) => {
+            after.description.clone_from(text);
+            Act::SetDescription(text.clone())
+        }
+        Wish::Rename(Some(name)) if !facts.name_is_free => {
+            return Err(Fault::NameTaken { name: name.clone() });
+        }
+        Wish::Rename(name) => {
+            after.served_name.clone_from(name);
+            Act::Rename(name.clone())
+        }
+        Wish::UpdateLocks { set, remove } => {
+            after.locks = locked(facts, set, remove)?;
+            Act::SetLocks(after.locks.clone())
+        }
+    };
+    if after == *standing {
+        return Ok(None);
+    }
+    after.changed_at = Some(now);
+    Ok(Some((act, after)))
 }
 
-/// What a wish comes to: the act for the log and how the tool stands after it, or nothing to do. Pure.
-pub(crate) fn judge(facts: &Facts, wish: Wish, now: Moment) -> Result<Option<(Act, Standing)>, Fault> {
-    let Facts { observed, standing, binding_epoch } = facts;
-    let changed_at = Some(now);
-    match wish {
-        Wish::Approve(reviewed) => {
-            let approval = admissible(observed, reviewed, *binding_epoch)?;
-            if standing.approval == Some(approval) {
-                return Ok(None);
-            }
-            let act = Act::Approve { fingerprint: reviewed, binding_epoch: *binding_epoch };
-            Ok(Some((act, Standing { approval: Some(approval), changed_at, ..standing.clone() })))
-        }
-        Wish::Revoke if standing.approval.is_none() => Ok(None),
-        Wish::Revoke => {
-            Ok(Some((Act::RevokeApproval, Standing { approval: None, changed_at, ..standing.clone() })))
-        }
-        Wish::Disable | Wish::Enable if standing.disabled == (wish == Wish::Disable) => Ok(None),
-        Wish::Disable => {
-            Ok(Some((Act::Disable, Standing { disabled: true, changed_at, ..standing.clone() })))
-        }
-        Wish::Enable => Ok(Some((Act::Enable, Standing { disabled: false, changed_at, ..standing.clone() }))),
+/// All locks after an update. A lock that does not fit today is refused; one that stopped fitting may stay.
+fn locked(facts: &Facts, set: &Locks, remove: &[String]) -> Result<Locks, Fault> {
+    let misfits = locks::check(&facts.definition, set);
+    if !misfits.is_empty() {
+        let violation = |issue: LockIssue| {
+            Violation::new(format!("set_json[{:?}]", issue.name), issue.problem.to_string())
+        };
+        return Err(Fault::Invalid(misfits.into_iter().map(violation).collect()));
     }
+    let merged = facts.standing.locks.clone().merge(set.clone(), remove);
+    merged.map_err(|error| Fault::invalid("set_json", error.to_string()))
 }
 
 /// An approval binds to what the reviewer saw, or it is none (law 3).
@@ -124,6 +196,8 @@ fn admissible(observed: &Observed, reviewed: Fingerprint, binding_epoch: u64) ->
 
 #[cfg(test)]
 mod tests {
+    use toolgate_definition::Definition;
+
     use super::*;
 
     fn print(byte: u8) -> Fingerprint {
@@ -138,8 +212,12 @@ mod tests {
             changed_at: at,
             removed_at: None,
             conflicted: false,
+            canonical_name: None,
         };
-        Facts { observed, standing: Standing::default(), binding_epoch: 4 }
+        let text =
+            r#"{"name":"t","inputSchema":{"type":"object","properties":{"n":{"type":"integer"},"s":{}}}}"#;
+        let definition = Arc::new(Definition::parse(text).unwrap());
+        Facts { observed, definition, standing: Standing::default(), binding_epoch: 4, name_is_free: true }
     }
 
     fn now() -> Moment {
@@ -148,10 +226,10 @@ mod tests {
 
     #[test]
     fn law_03_only_the_definition_that_was_reviewed_is_approved() {
-        let (act, standing) = judge(&facts(), Wish::Approve(print(1)), now()).unwrap().unwrap();
+        let (act, standing) = judge(&facts(), &Wish::Approve(print(1)), now()).unwrap().unwrap();
         assert_eq!(act, Act::Approve { fingerprint: print(1), binding_epoch: 4 });
         assert_eq!(standing.approval, Some(Approval { fingerprint: print(1), binding_epoch: 4 }));
-        let stale = judge(&facts(), Wish::Approve(print(2)), now());
+        let stale = judge(&facts(), &Wish::Approve(print(2)), now());
         assert_eq!(stale, Err(Fault::DefinitionChanged { reviewed: print(2), current: print(1) }));
     }
 
@@ -159,23 +237,23 @@ mod tests {
     fn a_tool_that_is_gone_or_listed_twice_cannot_be_approved_but_switched() {
         let mut gone = facts();
         gone.observed.removed_at = Some(now());
-        assert_eq!(judge(&gone, Wish::Approve(print(1)), now()), Err(Fault::ToolRemoved));
-        assert!(judge(&gone, Wish::Disable, now()).unwrap().is_some());
+        assert_eq!(judge(&gone, &Wish::Approve(print(1)), now()), Err(Fault::ToolRemoved));
+        assert!(judge(&gone, &Wish::Disable, now()).unwrap().is_some());
         let mut twice = facts();
         twice.observed.conflicted = true;
-        assert_eq!(judge(&twice, Wish::Approve(print(1)), now()), Err(Fault::ToolConflicted));
-        assert!(judge(&twice, Wish::Disable, now()).unwrap().is_some());
+        assert_eq!(judge(&twice, &Wish::Approve(print(1)), now()), Err(Fault::ToolConflicted));
+        assert!(judge(&twice, &Wish::Disable, now()).unwrap().is_some());
     }
 
     #[test]
     fn a_wish_that_is_fulfilled_already_is_nothing_to_do() {
         let mut facts = facts();
         for wish in [Wish::Revoke, Wish::Enable] {
-            assert_eq!(judge(&facts, wish, now()), Ok(None));
+            assert_eq!(judge(&facts, &wish, now()), Ok(None));
         }
         for wish in [Wish::Approve(print(1)), Wish::Disable] {
-            facts.standing = judge(&facts, wish, now()).unwrap().unwrap().1;
-            assert_eq!(judge(&facts, wish, now()), Ok(None));
+            facts.standing = judge(&facts, &wish, now()).unwrap().unwrap().1;
+            assert_eq!(judge(&facts, &wish, now()), Ok(None));
         }
     }
 
@@ -183,17 +261,70 @@ mod tests {
     fn an_approval_for_an_earlier_endpoint_is_given_anew() {
         let mut facts = facts();
         facts.standing.approval = Some(Approval { fingerprint: print(1), binding_epoch: 3 });
-        assert!(judge(&facts, Wish::Approve(print(1)), now()).unwrap().is_some());
+        assert!(judge(&facts, &Wish::Approve(print(1)), now()).unwrap().is_some());
     }
 
     #[test]
     fn no_ruling_disturbs_what_another_one_said() {
         let mut facts = facts();
-        facts.standing = judge(&facts, Wish::Approve(print(1)), now()).unwrap().unwrap().1;
-        let disabled = judge(&facts, Wish::Disable, now()).unwrap().unwrap().1;
+        facts.standing = judge(&facts, &Wish::Approve(print(1)), now()).unwrap().unwrap().1;
+        let disabled = judge(&facts, &Wish::Disable, now()).unwrap().unwrap().1;
         assert_eq!(disabled.approval, facts.standing.approval);
         facts.standing = disabled;
-        let revoked = judge(&facts, Wish::Revoke, now()).unwrap().unwrap().1;
+        let revoked = judge(&facts, &Wish::Revoke, now()).unwrap().unwrap().1;
         assert!(revoked.disabled && revoked.approval.is_none());
+    }
+
+    #[test]
+    fn law_06_a_lock_that_does_not_fit_today_is_refused_by_its_name() {
+        let wish = |set: &str| Wish::UpdateLocks { set: Locks::parse(set).unwrap(), remove: Vec::new() };
+        for (set, name) in [(r#"{"n":"x"}"#, "n"), (r#"{"gone":1}"#, "gone")] {
+            let Err(Fault::Invalid(found)) = judge(&facts(), &wish(set), now()) else {
+                panic!("{set} was taken")
+            };
+            assert_eq!(found[0].field, format!("set_json[{name:?}]"));
+        }
+        assert!(judge(&facts(), &wish(r#"{"n":1,"s":null}"#), now()).unwrap().is_some());
+    }
+
+    #[test]
+    fn locks_are_merged_and_unlocking_what_is_not_locked_is_nothing_to_do() {
+        let mut facts = facts();
+        let wish = |set: &str, remove: &[&str]| Wish::UpdateLocks {
+            set: Locks::parse(set).unwrap(),
+            remove: remove.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        for (set, remove, after) in [
+            (r#"{"n":1}"#, &[][..], r#"{"n":1}"#),
+            (r#"{"s":"x"}"#, &[][..], r#"{"n":1,"s":"x"}"#),
+            (r#"{"n":2}"#, &["s"][..], r#"{"n":2}"#),
+        ] {
+            facts.standing = judge(&facts, &wish(set, remove), now()).unwrap().unwrap().1;
+            assert_eq!(facts.standing.locks.to_json(), after);
+        }
+        assert_eq!(judge(&facts, &wish("{}", &["s"]), now()), Ok(None));
+    }
+
+    #[test]
+    fn a_name_that_another_tool_holds_is_refused() {
+        let taken = Facts { name_is_free: false, ..facts() };
+        let wish = Wish::Rename(Some("a".into()));
+        assert_eq!(judge(&taken, &wish, now()), Err(Fault::NameTaken { name: "a".into() }));
+        assert!(judge(&facts(), &wish, now()).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_wish_that_no_tool_could_fulfil_is_refused_by_its_field() {
+        let locks = Wish::UpdateLocks { set: Locks::parse(r#"{"n":1}"#).unwrap(), remove: vec!["n".into()] };
+        for (wish, field) in [
+            (Wish::SetDescription(Some(" \n".into())), "description"),
+            (Wish::SetDescription(Some("x".repeat(limits::MAX_DESCRIPTION_CHARS + 1))), "description"),
+            (Wish::Rename(Some("a.b".into())), "served_name"),
+            (Wish::Rename(Some(String::new())), "served_name"),
+            (locks, "remove"),
+        ] {
+            let Err(Fault::Invalid(found)) = wish.check() else { panic!("{wish:?} was taken") };
+            assert_eq!(found[0].field, field);
+        }
     }
 }

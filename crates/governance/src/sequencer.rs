@@ -9,15 +9,18 @@ use tokio::sync::{mpsc, oneshot};
 use toolgate_catalog::{ToolEntry, from_commit_error};
 use toolgate_domain::{ClientId, Clock, Fault, ToolId, ruling::Ruling, tool::Ruled as Standing};
 use toolgate_records::{ChainHead, Key, Record, chain};
-use toolgate_store::{Commit, CommitError, Condition, Revision, SharedStore, Store};
+use toolgate_store::{Commit, CommitError, Condition, Revision, SharedStore, Write};
 
 use crate::{
+    facts::{Found, find},
     rows::read,
-    rule::{Facts, Rule, judge},
+    rule::{Rule, Wish, judge},
 };
 
 /// Rulings of one commit: each takes three conditions and two writes, the log's head one of both.
 const MAX_BATCH: usize = 40;
+/// Bytes after which a commit takes no further ruling; the largest is a fifth of what is left then.
+const BATCH_BYTES: usize = 256 * 1024;
 /// Rulings of one client that may wait.
 const MAX_WAITING: usize = 4096;
 /// How often a ruling that met another writer is judged anew.
@@ -98,6 +101,21 @@ struct Batch {
     head: ChainHead,
     tools: HashSet<ToolId>,
     waiting: Vec<(Job, Standing)>,
+    /// A name changes hands in it.
+    renames: bool,
+}
+
+impl Batch {
+    /// Two rulings about one tool, or two about names, go into two commits: the second is judged on what the first wrote.
+    fn admits(&self, job: &Job) -> bool {
+        let bytes: usize = self.commit.writes.iter().map(Write::len_bytes).sum();
+        let meets = self.tools.contains(&job.rule.tool) || (self.renames && is_rename(job));
+        !meets && bytes < BATCH_BYTES
+    }
+}
+
+fn is_rename(job: &Job) -> bool {
+    matches!(job.rule.wish, Wish::Rename(_))
 }
 
 impl Sequencer {
@@ -116,8 +134,7 @@ impl Sequencer {
                 Ok(batch) => batch,
                 Err(fault) => return jobs.for_each(|job| answer(job, Err(fault.clone()))),
             };
-            // Two rulings about one tool go into two commits: the second is judged on what the first wrote.
-            while let Some(job) = jobs.next_if(|job| !batch.tools.contains(&job.rule.tool)) {
+            while let Some(job) = jobs.next_if(|job| batch.admits(job)) {
                 self.judge_into(&mut batch, job).await;
             }
             for job in self.write(batch).await {
@@ -152,17 +169,17 @@ impl Sequencer {
             _ => ChainHead::EMPTY,
         };
         let commit = Commit::new().when(Condition::Equals(key.encode(), version));
-        Ok(Batch { commit, head, tools: HashSet::new(), waiting: Vec::new() })
+        Ok(Batch { commit, head, tools: HashSet::new(), waiting: Vec::new(), renames: false })
     }
 
     /// Judges a ruling on the rows as they are; what is to be written goes into the batch on the condition that they stay.
     async fn judge_into(&self, batch: &mut Batch, job: Job) {
         let now = self.clock.now();
         let judged = async {
-            let found = facts(self.store.as_ref(), &job).await?;
-            Ok::<_, Fault>((judge(&found.facts, job.rule.wish, now)?, found))
+            let found = find(self.store.as_ref(), &job.rule, &job.entry).await?;
+            Ok::<_, Fault>((judge(&found.facts, &job.rule.wish, now)?, found))
         };
-        let (act, standing, conditions) = match judged.await {
+        let (act, standing, found) = match judged.await {
             Err(fault) => return answer(job, Err(fault)),
             Ok((None, Found { facts, newest: revision, .. })) => {
                 return answer(job, Ok(Verdict { revision, standing: facts.standing }));
@@ -170,7 +187,7 @@ impl Sequencer {
             Ok((Some((_, standing)), Found { newest: revision, .. })) if job.rule.validate_only => {
                 return answer(job, Ok(Verdict { revision, standing }));
             }
-            Ok((Some((act, standing)), found)) => (act, standing, found.conditions),
+            Ok((Some((act, standing)), found)) => (act, standing, found),
         };
         let tool = &job.entry.tool;
         let (client, upstream, name) = (tool.client, tool.upstream, tool.name().to_owned());
@@ -178,12 +195,12 @@ impl Sequencer {
         let ruling = Ruling { sequence: 0, at: now, subject, upstream, tool_name: name.clone(), act };
         let (chained, head) = chain::append(&batch.head, ruling);
         batch.head = head;
-        batch.commit.conditions.extend(conditions);
-        for record in
-            [Record::Ruled(client, upstream, name, standing.clone()), Record::Ruling(client, chained)]
-        {
+        batch.renames |= is_rename(&job);
+        batch.commit.conditions.extend(found.conditions);
+        let rows = [Record::Ruled(client, upstream, name, standing.clone()), Record::Ruling(client, chained)];
+        for record in rows.into_iter().chain(found.claims) {
             let (key, value) = record.encode();
-            batch.commit.writes.push(toolgate_store::Write::Put(key, value));
+            batch.commit.writes.push(Write::Put(key, value));
         }
         batch.tools.insert(tool.id);
         batch.waiting.push((job, standing));
@@ -210,45 +227,6 @@ impl Sequencer {
             }
         }
     }
-}
-
-/// The rows that a ruling depends on.
-struct Found {
-    facts: Facts,
-    /// The last commit that touched one of them.
-    newest: Revision,
-    /// That they are still the same when the ruling is written.
-    conditions: [Condition; 3],
-}
-
-async fn facts(store: &dyn Store, job: &Job) -> Result<Found, Fault> {
-    let tool = &job.entry.tool;
-    let name = || tool.name().to_owned();
-    let observed_key = Key::Observed(tool.client, tool.upstream, name());
-    let ruled_key = Key::Ruled(tool.client, tool.upstream, name());
-    let upstream_key = Key::Upstream(tool.client, tool.upstream);
-    let (observed, observed_at) = read(store, &observed_key).await?;
-    let (ruled, ruled_at) = read(store, &ruled_key).await?;
-    let (upstream, upstream_at) = read(store, &upstream_key).await?;
-    let (Some(Record::Observed(.., observed)), Some(Record::Upstream(upstream))) = (observed, upstream)
-    else {
-        return Err(Fault::ToolNotFound);
-    };
-    let standing = match ruled {
-        Some(Record::Ruled(.., standing)) => standing,
-        _ => Standing::default(),
-    };
-    let newest = observed_at.max(ruled_at).max(upstream_at);
-    if job.rule.based_on.is_some_and(|based_on| based_on != job.entry.changed || newest > based_on) {
-        return Err(Fault::EtagMismatch { current: String::new() });
-    }
-    let conditions = [
-        Condition::Equals(observed_key.encode(), observed_at),
-        Condition::Equals(ruled_key.encode(), ruled_at),
-        Condition::Equals(upstream_key.encode(), upstream_at),
-    ];
-    let facts = Facts { observed, standing, binding_epoch: upstream.binding_epoch };
-    Ok(Found { facts, newest, conditions })
 }
 
 fn answer(job: Job, verdict: Result<Verdict, Fault>) {

@@ -46,6 +46,7 @@ impl GovernanceService {
             slug: ask.slug,
             display_name: ask.display_name,
             transport: upstream::transport_from_proto(ask.transport)?,
+            name_policy: upstream::name_policy_from_proto(ask.name_policy)?,
             validate_only: ask.validate_only,
         };
         let created = self.governance.create_upstream(&caller, wanted).await?;
@@ -230,6 +231,59 @@ impl ToolGovernance for GovernanceService {
             Ok(pb::EnableToolResponse { tool, revision })
         };
         self.gate.run(Rpc::EnableTool, request, call).await
+    }
+
+    async fn set_tool_effect(
+        &self,
+        request: Request<pb::SetToolEffectRequest>,
+    ) -> Result<Response<pb::SetToolEffectResponse>, Status> {
+        let call = async |caller, request: Request<pb::SetToolEffectRequest>| {
+            let ask = request.into_inner();
+            let wish = Wish::SetEffect(tool::effect_from_proto(ask.effect)?);
+            let (tool, revision) = self.rule(caller, asked!(ask), wish).await?;
+            Ok(pb::SetToolEffectResponse { tool, revision })
+        };
+        self.gate.run(Rpc::SetToolEffect, request, call).await
+    }
+
+    async fn set_tool_description(
+        &self,
+        request: Request<pb::SetToolDescriptionRequest>,
+    ) -> Result<Response<pb::SetToolDescriptionResponse>, Status> {
+        let call = async |caller, request: Request<pb::SetToolDescriptionRequest>| {
+            let ask = request.into_inner();
+            let wish = Wish::SetDescription(ask.description.clone());
+            let (tool, revision) = self.rule(caller, asked!(ask), wish).await?;
+            Ok(pb::SetToolDescriptionResponse { tool, revision })
+        };
+        self.gate.run(Rpc::SetToolDescription, request, call).await
+    }
+
+    async fn rename_tool(
+        &self,
+        request: Request<pb::RenameToolRequest>,
+    ) -> Result<Response<pb::RenameToolResponse>, Status> {
+        let call = async |caller, request: Request<pb::RenameToolRequest>| {
+            let ask = request.into_inner();
+            let wish = Wish::Rename(ask.served_name.clone());
+            let (tool, revision) = self.rule(caller, asked!(ask), wish).await?;
+            Ok(pb::RenameToolResponse { tool, revision })
+        };
+        self.gate.run(Rpc::RenameTool, request, call).await
+    }
+
+    async fn update_tool_locks(
+        &self,
+        request: Request<pb::UpdateToolLocksRequest>,
+    ) -> Result<Response<pb::UpdateToolLocksResponse>, Status> {
+        let call = async |caller, request: Request<pb::UpdateToolLocksRequest>| {
+            let ask = request.into_inner();
+            let set = tool::locks_from_proto(&ask.set_json)?;
+            let wish = Wish::UpdateLocks { set, remove: ask.remove.clone() };
+            let (tool, revision) = self.rule(caller, asked!(ask), wish).await?;
+            Ok(pb::UpdateToolLocksResponse { tool, revision })
+        };
+        self.gate.run(Rpc::UpdateToolLocks, request, call).await
     }
 
     async fn create_api_key(

@@ -63,6 +63,10 @@ rpcs! {
     RevokeToolApproval: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
     DisableTool: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
     EnableTool: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
+    SetToolEffect: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
+    SetToolDescription: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
+    RenameTool: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
+    UpdateToolLocks: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
     CreateApiKey: GOVERNANCE Takes::Scope(Scope::Admin), WRITE;
 }
 

@@ -31,6 +31,9 @@ pub(crate) fn from_fault(rpc: Rpc, fault: &Fault, incident: impl FnOnce() -> Str
         Fault::SlugTaken { slug } => {
             plain(Code::AlreadyExists, ErrorReason::SlugTaken, message, [("slug", slug.clone())])
         }
+        Fault::NameTaken { name } => {
+            plain(Code::AlreadyExists, ErrorReason::NameTaken, message, [("name", name.clone())])
+        }
         Fault::DefinitionChanged { reviewed, current } => {
             let metadata = [("reviewed_hash", reviewed.to_string()), ("current_hash", current.to_string())];
             plain(Code::Aborted, ErrorReason::DefinitionChanged, message, metadata)
@@ -124,6 +127,7 @@ mod tests {
             (Fault::UpstreamNotFound, Code::NotFound, ErrorReason::UpstreamNotFound),
             (Fault::ToolNotFound, Code::NotFound, ErrorReason::ToolNotFound),
             (Fault::SlugTaken { slug: "a".into() }, Code::AlreadyExists, ErrorReason::SlugTaken),
+            (Fault::NameTaken { name: "a".into() }, Code::AlreadyExists, ErrorReason::NameTaken),
             (
                 Fault::DefinitionChanged { reviewed: print(1), current: print(2) },
                 Code::Aborted,

@@ -41,8 +41,8 @@ pub enum Record {
     Upstream(Upstream),
     /// Claim: who holds a folded slug.
     SlugClaim(ClientId, String, UpstreamId),
-    /// Claim: who holds a served name.
-    NameClaim(ClientId, String, NameHolder),
+    /// Claim: who holds a served name; `None` for one that was given up.
+    NameClaim(ClientId, String, Option<NameHolder>),
     /// Observed: the last listing that was read.
     Listing(ClientId, UpstreamId, LastListing),
     /// Observed: a tool.
@@ -100,10 +100,8 @@ impl Record {
                 codec::encode(&key, &row)
             }
             Self::Upstream(upstream) => codec::encode(&key, &catalogue::upstream_row(upstream)),
-            Self::SlugClaim(_, _, upstream) => codec::encode(&key, &catalogue::claim_row(*upstream, "")),
-            Self::NameClaim(_, _, holder) => {
-                codec::encode(&key, &catalogue::claim_row(holder.upstream, &holder.tool_name))
-            }
+            Self::SlugClaim(_, _, upstream) => codec::encode(&key, &catalogue::slug_claim_row(*upstream)),
+            Self::NameClaim(_, _, holder) => codec::encode(&key, &catalogue::name_claim_row(holder.as_ref())),
             Self::Listing(_, _, listing) => codec::encode(&key, &catalogue::listing_row(listing)),
             Self::Observed(_, _, _, observed) => codec::encode(&key, &catalogue::observed_row(observed)),
             Self::Definition(.., text) => codec::encode(&key, &stored::Definition { text: text.clone() }),
@@ -128,10 +126,8 @@ impl Record {
                 Self::Client(client, payload.name, Moment::from_unix_ms(payload.created_at_ms))
             }
             Key::Upstream(client, id) => Self::Upstream(catalogue::read_upstream(&row, client, id)?),
-            Key::SlugClaim(client, slug) => {
-                Self::SlugClaim(client, slug, catalogue::read_claim(&row)?.upstream)
-            }
-            Key::NameClaim(client, name) => Self::NameClaim(client, name, catalogue::read_claim(&row)?),
+            Key::SlugClaim(client, slug) => Self::SlugClaim(client, slug, catalogue::read_slug_claim(&row)?),
+            Key::NameClaim(client, name) => Self::NameClaim(client, name, catalogue::read_name_claim(&row)?),
             Key::Listing(client, upstream) => Self::Listing(client, upstream, catalogue::read_listing(&row)?),
             Key::Observed(client, upstream, name) => {
                 Self::Observed(client, upstream, name, catalogue::read_observed(&row)?)

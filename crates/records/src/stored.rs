@@ -22,6 +22,8 @@ pub(crate) struct Upstream {
     pub binding_epoch: u64,
     #[prost(int64, tag = "6")]
     pub created_at_ms: i64,
+    #[prost(int32, tag = "7")]
+    pub name_policy: i32,
 }
 
 #[derive(Clone, PartialEq, Oneof)]
@@ -60,7 +62,7 @@ pub(crate) struct NamedSecret {
     pub sealed: Vec<u8>,
 }
 
-/// The holder of a slug (without a tool name) or of a served name.
+/// The holder of a slug (without a tool name) or of a served name; without an upstream, a name that was given up.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Claim {
     #[prost(bytes = "vec", tag = "1")]
@@ -107,6 +109,8 @@ pub(crate) struct Observed {
     pub removed_at_ms: Option<i64>,
     #[prost(bool, tag = "5")]
     pub conflicted: bool,
+    #[prost(string, optional, tag = "6")]
+    pub canonical_name: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -123,6 +127,36 @@ pub(crate) struct Ruled {
     pub disabled: bool,
     #[prost(int64, optional, tag = "3")]
     pub changed_at_ms: Option<i64>,
+    #[prost(message, optional, tag = "4")]
+    pub effect: Option<Effect>,
+    #[prost(string, optional, tag = "5")]
+    pub description: Option<String>,
+    #[prost(string, optional, tag = "6")]
+    pub served_name: Option<String>,
+    /// The text of a JSON object; empty for no locks.
+    #[prost(string, tag = "7")]
+    pub locks: String,
+}
+
+/// What an owner says a tool does.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Effect {
+    #[prost(bool, tag = "1")]
+    pub changes: bool,
+}
+
+/// A text, or its absence.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct MaybeText {
+    #[prost(string, optional, tag = "1")]
+    pub text: Option<String>,
+}
+
+/// An effect, or its absence.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct MaybeEffect {
+    #[prost(message, optional, tag = "1")]
+    pub effect: Option<Effect>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -145,7 +179,7 @@ pub(crate) struct Ruling {
     pub upstream: Vec<u8>,
     #[prost(string, tag = "5")]
     pub tool_name: String,
-    #[prost(oneof = "Act", tags = "6, 7, 8, 9")]
+    #[prost(oneof = "Act", tags = "6, 7, 8, 9, 10, 11, 12, 13")]
     pub act: Option<Act>,
 }
 
@@ -159,6 +193,15 @@ pub(crate) enum Act {
     Disable(Nothing),
     #[prost(message, tag = "9")]
     Enable(Nothing),
+    #[prost(message, tag = "10")]
+    SetEffect(MaybeEffect),
+    #[prost(message, tag = "11")]
+    SetDescription(MaybeText),
+    #[prost(message, tag = "12")]
+    Rename(MaybeText),
+    /// The text of a JSON object; empty for no locks.
+    #[prost(string, tag = "13")]
+    SetLocks(String),
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -17,8 +17,9 @@ pub struct Tool {
     /// The upstream's own name for it, verbatim: 1 to 1024 bytes of any Unicode.
     #[prost(string, tag = "4")]
     pub name: ::prost::alloc::string::String,
-    /// What agents call it: `<slug>__<name>`, joined without repair. Where the result is not 1 to 64 characters of
-    /// `A-Z a-z 0-9 _ -`, or another tool holds it, the state is BAD_NAME.
+    /// What agents call it: the name given with RenameTool, else by the upstream's name policy. STRICT joins `<slug>__<name>`
+    /// without repair. Where the result is not 1 to 64 characters of `A-Z a-z 0-9 _ -`, or another tool holds it, the state is
+    /// BAD_NAME.
     #[prost(string, tag = "5")]
     pub namespaced_name: ::prost::alloc::string::String,
     /// In the RAW view, the JSON object that the upstream lists, as the exact text that was first seen under this
@@ -382,6 +383,10 @@ pub enum ErrorReason {
     ///
     /// Example: `{"reason": "WATCH_LAGGED"}`
     WatchLagged = 17,
+    /// ALREADY_EXISTS. Another tool of the client holds this name, or held it first.
+    ///
+    /// Example: `{"reason": "NAME_TAKEN", "metadata": {"name": "files__read"}}`
+    NameTaken = 19,
     /// INTERNAL. A fault of the server. The log has it under the incident.
     ///
     /// Example: `{"reason": "INTERNAL", "metadata": {"incident": "…"}}`
@@ -412,6 +417,7 @@ impl ErrorReason {
             Self::StoreUnavailable => "ERROR_REASON_STORE_UNAVAILABLE",
             Self::Draining => "ERROR_REASON_DRAINING",
             Self::WatchLagged => "ERROR_REASON_WATCH_LAGGED",
+            Self::NameTaken => "ERROR_REASON_NAME_TAKEN",
             Self::Internal => "ERROR_REASON_INTERNAL",
         }
     }
@@ -436,6 +442,7 @@ impl ErrorReason {
             "ERROR_REASON_STORE_UNAVAILABLE" => Some(Self::StoreUnavailable),
             "ERROR_REASON_DRAINING" => Some(Self::Draining),
             "ERROR_REASON_WATCH_LAGGED" => Some(Self::WatchLagged),
+            "ERROR_REASON_NAME_TAKEN" => Some(Self::NameTaken),
             "ERROR_REASON_INTERNAL" => Some(Self::Internal),
             _ => None,
         }
@@ -480,6 +487,9 @@ pub struct Upstream {
     /// MCP protocol revision of the last listing, for example `2025-11-25`; empty before the first.
     #[prost(string, tag = "14")]
     pub protocol_version: ::prost::alloc::string::String,
+    /// How its tools get their names.
+    #[prost(enumeration = "NamePolicy", tag = "15")]
+    pub name_policy: i32,
     /// How it is reached.
     #[prost(oneof = "upstream::Transport", tags = "5, 6")]
     pub transport: ::core::option::Option<upstream::Transport>,
@@ -554,6 +564,40 @@ pub struct SyncIssue {
     /// becomes one tool, so it counts one here.
     #[prost(int32, tag = "6")]
     pub entries: i32,
+}
+/// How the tools of an upstream get the names that agents call them by. A name given with RenameTool outranks it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum NamePolicy {
+    /// Never sent; in a request it means STRICT.
+    Unspecified = 0,
+    /// `<slug>__<name>`, joined without repair; a tool whose name cannot be used so is in state BAD_NAME.
+    Strict = 1,
+    /// Repaired where needed: other characters become `_`, the whole is cut to 64, and one that clashes gets a tail of eight
+    /// hexadecimal digits. A name, once given, stays with its tool.
+    Repair = 2,
+}
+impl NamePolicy {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "NAME_POLICY_UNSPECIFIED",
+            Self::Strict => "NAME_POLICY_STRICT",
+            Self::Repair => "NAME_POLICY_REPAIR",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "NAME_POLICY_UNSPECIFIED" => Some(Self::Unspecified),
+            "NAME_POLICY_STRICT" => Some(Self::Strict),
+            "NAME_POLICY_REPAIR" => Some(Self::Repair),
+            _ => None,
+        }
+    }
 }
 /// How the last attempt to list an upstream went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -1287,6 +1331,9 @@ pub struct CreateUpstreamRequest {
     /// Check everything, write nothing.
     #[prost(bool, tag = "6")]
     pub validate_only: bool,
+    /// How its tools get their names; STRICT when unspecified.
+    #[prost(enumeration = "NamePolicy", tag = "7")]
+    pub name_policy: i32,
     /// How it is reached. Required.
     #[prost(oneof = "create_upstream_request::Transport", tags = "4, 5")]
     pub transport: ::core::option::Option<create_upstream_request::Transport>,
@@ -1446,6 +1493,126 @@ pub struct EnableToolRequest {
 /// The enabled tool.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct EnableToolResponse {
+    /// After the ruling, RAW.
+    #[prost(message, optional, tag = "1")]
+    pub tool: ::core::option::Option<Tool>,
+    /// Revision that holds it; the present one with `validate_only`.
+    #[prost(string, tag = "2")]
+    pub revision: ::prost::alloc::string::String,
+}
+/// What a tool does.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SetToolEffectRequest {
+    /// The tool (UUID). Required.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// Tenant that owns it (UUID); empty for the caller's own. Another one takes an operator key.
+    #[prost(string, tag = "2")]
+    pub client_id: ::prost::alloc::string::String,
+    /// The owner's word; UNSPECIFIED to go by the definition again.
+    #[prost(enumeration = "Effect", tag = "3")]
+    pub effect: i32,
+    /// Tool.etag that the ruling is based on; a mismatch is ABORTED. Empty to rule whatever the tool is now.
+    #[prost(string, tag = "4")]
+    pub etag: ::prost::alloc::string::String,
+    /// Check everything, write nothing.
+    #[prost(bool, tag = "5")]
+    pub validate_only: bool,
+}
+/// The tool with its effect.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SetToolEffectResponse {
+    /// After the ruling, RAW.
+    #[prost(message, optional, tag = "1")]
+    pub tool: ::core::option::Option<Tool>,
+    /// Revision that holds it; the present one with `validate_only`.
+    #[prost(string, tag = "2")]
+    pub revision: ::prost::alloc::string::String,
+}
+/// What agents read.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SetToolDescriptionRequest {
+    /// The tool (UUID). Required.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// Tenant that owns it (UUID); empty for the caller's own. Another one takes an operator key.
+    #[prost(string, tag = "2")]
+    pub client_id: ::prost::alloc::string::String,
+    /// 1 to 4096 characters, not only white space; absent to give them the upstream's own again.
+    #[prost(string, optional, tag = "3")]
+    pub description: ::core::option::Option<::prost::alloc::string::String>,
+    /// Tool.etag that the ruling is based on; a mismatch is ABORTED. Empty to rule whatever the tool is now.
+    #[prost(string, tag = "4")]
+    pub etag: ::prost::alloc::string::String,
+    /// Check everything, write nothing.
+    #[prost(bool, tag = "5")]
+    pub validate_only: bool,
+}
+/// The tool with its description.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SetToolDescriptionResponse {
+    /// After the ruling, RAW.
+    #[prost(message, optional, tag = "1")]
+    pub tool: ::core::option::Option<Tool>,
+    /// Revision that holds it; the present one with `validate_only`.
+    #[prost(string, tag = "2")]
+    pub revision: ::prost::alloc::string::String,
+}
+/// What agents call a tool.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RenameToolRequest {
+    /// The tool (UUID). Required.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// Tenant that owns it (UUID); empty for the caller's own. Another one takes an operator key.
+    #[prost(string, tag = "2")]
+    pub client_id: ::prost::alloc::string::String,
+    /// 1 to 64 characters of `A-Z a-z 0-9 _ -`; absent to go by the upstream's name policy again.
+    #[prost(string, optional, tag = "3")]
+    pub served_name: ::core::option::Option<::prost::alloc::string::String>,
+    /// Tool.etag that the ruling is based on; a mismatch is ABORTED. Empty to rule whatever the tool is now.
+    #[prost(string, tag = "4")]
+    pub etag: ::prost::alloc::string::String,
+    /// Check everything, write nothing.
+    #[prost(bool, tag = "5")]
+    pub validate_only: bool,
+}
+/// The tool with its name.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RenameToolResponse {
+    /// After the ruling, RAW.
+    #[prost(message, optional, tag = "1")]
+    pub tool: ::core::option::Option<Tool>,
+    /// Revision that holds it; the present one with `validate_only`.
+    #[prost(string, tag = "2")]
+    pub revision: ::prost::alloc::string::String,
+}
+/// Inputs to lock and to unlock.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UpdateToolLocksRequest {
+    /// The tool (UUID). Required.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// Tenant that owns it (UUID); empty for the caller's own. Another one takes an operator key.
+    #[prost(string, tag = "2")]
+    pub client_id: ::prost::alloc::string::String,
+    /// Inputs to lock, as the text of a JSON object of name to value; locked ones get the new value. Empty for none. Values are
+    /// kept and sent exactly as written. At most 64 KiB; a tool has at most 128 locks.
+    #[prost(string, tag = "3")]
+    pub set_json: ::prost::alloc::string::String,
+    /// Tool.etag that the ruling is based on; a mismatch is ABORTED. Empty to rule whatever the tool is now.
+    #[prost(string, tag = "4")]
+    pub etag: ::prost::alloc::string::String,
+    /// Check everything, write nothing.
+    #[prost(bool, tag = "5")]
+    pub validate_only: bool,
+    /// Inputs to unlock; unlocking what is not locked is OK. No input may be in both.
+    #[prost(string, repeated, tag = "6")]
+    pub remove: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// The tool with its locks.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct UpdateToolLocksResponse {
     /// After the ruling, RAW.
     #[prost(message, optional, tag = "1")]
     pub tool: ::core::option::Option<Tool>,
@@ -1671,6 +1838,78 @@ pub mod tool_governance_client {
             req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "EnableTool"));
             self.inner.unary(req, path, codec).await
         }
+        /// Says what a tool does, whatever its definition claims.
+        ///
+        /// Takes `mcp:write`. Allowed in every state; saying what was said already changes nothing and is OK. Agents read it as
+        /// `annotations.readOnlyHint`.
+        pub async fn set_tool_effect(
+            &mut self,
+            request: impl tonic::IntoRequest<super::SetToolEffectRequest>,
+        ) -> std::result::Result<tonic::Response<super::SetToolEffectResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/toolgate.v1.ToolGovernance/SetToolEffect");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "SetToolEffect"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Gives a tool the description that agents read instead of the upstream's own.
+        ///
+        /// Takes `mcp:write`. Allowed in every state; giving the present one changes nothing and is OK. The approval stands: it is
+        /// for the definition as listed.
+        pub async fn set_tool_description(
+            &mut self,
+            request: impl tonic::IntoRequest<super::SetToolDescriptionRequest>,
+        ) -> std::result::Result<tonic::Response<super::SetToolDescriptionResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/toolgate.v1.ToolGovernance/SetToolDescription");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "SetToolDescription"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Gives a tool a name of its own for agents.
+        ///
+        /// Takes `mcp:write`. Allowed in every state; giving the present name changes nothing and is OK. ALREADY_EXISTS when another
+        /// tool of the client holds the name. The name that is given up is free again.
+        pub async fn rename_tool(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RenameToolRequest>,
+        ) -> std::result::Result<tonic::Response<super::RenameToolResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/toolgate.v1.ToolGovernance/RenameTool");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "RenameTool"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Locks inputs of a tool to values that the gateway always sends, and unlocks others, in one ruling.
+        ///
+        /// Takes `mcp:write`. Allowed in every state. A lock that does not fit the definition as listed now is refused
+        /// (INVALID_ARGUMENT, with the input in the field path), and nothing changes.
+        pub async fn update_tool_locks(
+            &mut self,
+            request: impl tonic::IntoRequest<super::UpdateToolLocksRequest>,
+        ) -> std::result::Result<tonic::Response<super::UpdateToolLocksResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/toolgate.v1.ToolGovernance/UpdateToolLocks");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "UpdateToolLocks"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Makes an API key and shows its secret, once.
         ///
         /// Takes `mcp:admin`. Nobody can grant a scope that they lack.
@@ -1743,6 +1982,38 @@ pub mod tool_governance_server {
             &self,
             request: tonic::Request<super::EnableToolRequest>,
         ) -> std::result::Result<tonic::Response<super::EnableToolResponse>, tonic::Status>;
+        /// Says what a tool does, whatever its definition claims.
+        ///
+        /// Takes `mcp:write`. Allowed in every state; saying what was said already changes nothing and is OK. Agents read it as
+        /// `annotations.readOnlyHint`.
+        async fn set_tool_effect(
+            &self,
+            request: tonic::Request<super::SetToolEffectRequest>,
+        ) -> std::result::Result<tonic::Response<super::SetToolEffectResponse>, tonic::Status>;
+        /// Gives a tool the description that agents read instead of the upstream's own.
+        ///
+        /// Takes `mcp:write`. Allowed in every state; giving the present one changes nothing and is OK. The approval stands: it is
+        /// for the definition as listed.
+        async fn set_tool_description(
+            &self,
+            request: tonic::Request<super::SetToolDescriptionRequest>,
+        ) -> std::result::Result<tonic::Response<super::SetToolDescriptionResponse>, tonic::Status>;
+        /// Gives a tool a name of its own for agents.
+        ///
+        /// Takes `mcp:write`. Allowed in every state; giving the present name changes nothing and is OK. ALREADY_EXISTS when another
+        /// tool of the client holds the name. The name that is given up is free again.
+        async fn rename_tool(
+            &self,
+            request: tonic::Request<super::RenameToolRequest>,
+        ) -> std::result::Result<tonic::Response<super::RenameToolResponse>, tonic::Status>;
+        /// Locks inputs of a tool to values that the gateway always sends, and unlocks others, in one ruling.
+        ///
+        /// Takes `mcp:write`. Allowed in every state. A lock that does not fit the definition as listed now is refused
+        /// (INVALID_ARGUMENT, with the input in the field path), and nothing changes.
+        async fn update_tool_locks(
+            &self,
+            request: tonic::Request<super::UpdateToolLocksRequest>,
+        ) -> std::result::Result<tonic::Response<super::UpdateToolLocksResponse>, tonic::Status>;
         /// Makes an API key and shows its secret, once.
         ///
         /// Takes `mcp:admin`. Nobody can grant a scope that they lack.
@@ -2042,6 +2313,162 @@ pub mod tool_governance_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = EnableToolSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolgate.v1.ToolGovernance/SetToolEffect" => {
+                    #[allow(non_camel_case_types)]
+                    struct SetToolEffectSvc<T: ToolGovernance>(pub Arc<T>);
+                    impl<T: ToolGovernance> tonic::server::UnaryService<super::SetToolEffectRequest> for SetToolEffectSvc<T> {
+                        type Response = super::SetToolEffectResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::SetToolEffectRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as ToolGovernance>::set_tool_effect(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = SetToolEffectSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolgate.v1.ToolGovernance/SetToolDescription" => {
+                    #[allow(non_camel_case_types)]
+                    struct SetToolDescriptionSvc<T: ToolGovernance>(pub Arc<T>);
+                    impl<T: ToolGovernance> tonic::server::UnaryService<super::SetToolDescriptionRequest>
+                        for SetToolDescriptionSvc<T>
+                    {
+                        type Response = super::SetToolDescriptionResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::SetToolDescriptionRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ToolGovernance>::set_tool_description(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = SetToolDescriptionSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolgate.v1.ToolGovernance/RenameTool" => {
+                    #[allow(non_camel_case_types)]
+                    struct RenameToolSvc<T: ToolGovernance>(pub Arc<T>);
+                    impl<T: ToolGovernance> tonic::server::UnaryService<super::RenameToolRequest> for RenameToolSvc<T> {
+                        type Response = super::RenameToolResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RenameToolRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as ToolGovernance>::rename_tool(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RenameToolSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolgate.v1.ToolGovernance/UpdateToolLocks" => {
+                    #[allow(non_camel_case_types)]
+                    struct UpdateToolLocksSvc<T: ToolGovernance>(pub Arc<T>);
+                    impl<T: ToolGovernance> tonic::server::UnaryService<super::UpdateToolLocksRequest> for UpdateToolLocksSvc<T> {
+                        type Response = super::UpdateToolLocksResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::UpdateToolLocksRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ToolGovernance>::update_tool_locks(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = UpdateToolLocksSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

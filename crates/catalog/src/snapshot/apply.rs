@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use toolgate_definition::{Definition, Fingerprint, names::namespaced_name};
-use toolgate_domain::{Tool, ToolId, Upstream, UpstreamId};
+use toolgate_definition::{Definition, Fingerprint, locks};
+use toolgate_domain::{Tool, ToolId, Upstream, UpstreamId, tool::served_name};
 use toolgate_records::Record;
 use toolgate_store::Revision;
 
@@ -56,7 +56,7 @@ impl Snapshot {
             }
             Record::NameClaim(_, name, holder) => {
                 self.touch_named(&name, touched);
-                touched.insert(key(holder.upstream, &holder.tool_name));
+                touched.extend(holder.iter().map(|holder| key(holder.upstream, &holder.tool_name)));
                 self.claims.insert(name, (holder, version));
             }
             Record::Listing(_, upstream, listing) => {
@@ -108,6 +108,7 @@ impl Snapshot {
         let Some(tool) = self.assemble(key, definition) else { return };
         if let Some(old) = self.tools.get(key) {
             self.changes.remove(&(old.changed, key.clone()));
+            self.names.remove(&(old.tool.namespaced_name(), key.clone()));
         }
         self.ids.insert(tool.tool.id, key.clone());
         self.names.insert((tool.tool.namespaced_name(), key.clone()));
@@ -124,13 +125,16 @@ impl Snapshot {
             Some(definition) => definition,
             None => Arc::clone(self.held(key, observed.fingerprint)?),
         };
-        let (claim, claimed_at) = self.claim_of(key, &namespaced_name(&upstream.slug, &key.name));
+        let name = served_name(upstream.name_policy, &upstream.slug, &key.name, &observed, &ruled);
+        let (claim, claimed_at) = self.claim_of(key, &name);
         let declared_at = self.version_of(key.upstream);
         let tool = Tool {
             id: ToolId::of(key.upstream, &key.name),
             client: self.client,
             upstream: key.upstream,
             slug: upstream.slug.clone(),
+            name_policy: upstream.name_policy,
+            lock_issues: locks::check(&definition, &ruled.locks),
             binding_epoch: upstream.binding_epoch,
             definition,
             observed,

@@ -49,14 +49,14 @@ pub(super) fn plan(
 impl Plan {
     fn list(&mut self, name: &Arc<str>, before: Option<&Observed>, listed: &Listed, now: Moment) {
         let fingerprint = listed.definition.fingerprint();
-        let conflicted = listed.conflicted;
-        let observed = match before {
-            None => {
-                Observed { fingerprint, first_seen_at: now, changed_at: now, removed_at: None, conflicted }
-            }
-            Some(before) => {
-                Observed { fingerprint, changed_at: now, removed_at: None, conflicted, ..before.clone() }
-            }
+        let given = before.and_then(|before| before.canonical_name.clone());
+        let observed = Observed {
+            fingerprint,
+            first_seen_at: before.map_or(now, |before| before.first_seen_at),
+            changed_at: now,
+            removed_at: None,
+            conflicted: listed.conflicted,
+            canonical_name: given.or_else(|| listed.canonical_name.clone()),
         };
         match before {
             Some(before) if before.removed_at.is_none() && same(before, &observed) => {
@@ -73,7 +73,9 @@ impl Plan {
 }
 
 fn same(before: &Observed, now: &Observed) -> bool {
-    before.fingerprint == now.fingerprint && before.conflicted == now.conflicted
+    before.fingerprint == now.fingerprint
+        && before.conflicted == now.conflicted
+        && before.canonical_name == now.canonical_name
 }
 
 fn removal(name: &Arc<str>, before: &Observed, now: Moment) -> Option<Step> {

@@ -22,6 +22,8 @@ pub(super) struct Listed {
     pub(super) definition: Arc<Definition>,
     /// Another entry has the same name and another definition; `definition` is the one with the smaller fingerprint.
     pub(super) conflicted: bool,
+    /// The name that it is given now, where the policy gives one ([`super::naming`]).
+    pub(super) canonical_name: Option<String>,
 }
 
 /// Judges each entry alone, so that a faulty one costs no other its place.
@@ -49,7 +51,7 @@ impl Reading {
     fn take(&mut self, definition: Arc<Definition>, position: u32) {
         let name: Arc<str> = Arc::from(definition.name());
         let Some(earlier) = self.tools.get_mut(&name) else {
-            self.tools.insert(name, Listed { definition, conflicted: false });
+            self.tools.insert(name, Listed { definition, conflicted: false, canonical_name: None });
             return;
         };
         if earlier.definition.fingerprint() == definition.fingerprint() {

@@ -16,6 +16,7 @@ use super::{
     SyncLimits,
     endpoint::endpoint,
     limits::{PLAN_ATTEMPTS, STATUS_EVERY_MS},
+    naming::name_all,
     plan::{self, Plan},
     reading::{Reading, read},
     write::{self, Before},
@@ -96,9 +97,9 @@ impl Syncer {
                 });
             }
         };
-        let (listed, unconfirmed) = self.confirmed(&upstream, &endpoint, listed).await?;
+        let (mut listed, unconfirmed) = self.confirmed(&upstream, &endpoint, listed).await?;
         let (health, error) = judge(&listed.end, unconfirmed);
-        let (summary, written) = self.write(&upstream, &listed.reading, health == Health::Ok).await?;
+        let (summary, written) = self.write(&upstream, &mut listed.reading, health == Health::Ok).await?;
         let last = self.write_listing(&upstream, listed).await?;
         self.note(&upstream, health, error).await?;
         Ok(Report { summary, health, revision: last.or(written) })
@@ -156,12 +157,14 @@ impl Syncer {
     async fn write(
         &self,
         upstream: &Upstream,
-        reading: &Reading,
+        reading: &mut Reading,
         complete: bool,
     ) -> Result<(Summary, Option<Revision>), Fault> {
         let mut total = Summary::default();
         for attempt in 1.. {
             let before = self.observed(upstream).await?;
+            let named = name_all(&self.store, upstream, &before, reading).await;
+            named.map_err(|error| from_store_error(&error))?;
             let plan = plan::plan(&plain(&before), reading, complete, self.clock.now());
             total = if attempt == 1 { summary(&plan) } else { total };
             match write::commit_all(&self.store, upstream, &before, &plan).await {

@@ -3,12 +3,13 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use toolgate_definition::names::{is_valid_served_name, namespaced_name};
-use toolgate_domain::{Upstream, tool::Observed};
+use toolgate_domain::{Upstream, tool::Observed, upstream::NamePolicy};
 use toolgate_records::{Key, NameHolder, Record};
 use toolgate_store::{Commit, CommitError, Condition, Revision, SharedStore};
 
 use super::{
     limits::{COMMIT_BYTES, COMMIT_WRITES},
+    naming::claim,
     plan::{Plan, Step},
 };
 
@@ -69,15 +70,40 @@ async fn part(
         )
         .await?;
     }
-    let served_name = namespaced_name(&upstream.slug, &name);
-    if is_valid_served_name(&served_name) {
-        let holder = NameHolder { upstream: id, tool_name: name };
-        commit = unless_kept(store, commit, Record::NameClaim(client, served_name, holder)).await?;
+    match policy_name(upstream, step) {
+        Some(served_name) => claimed(store, upstream, commit, served_name, name).await,
+        None => Ok(commit),
     }
-    Ok(commit)
 }
 
-/// The first text seen under a fingerprint, and the first tool to hold a name, stay.
+/// The name that the tool has by its upstream's policy, if agents can be given it.
+fn policy_name(upstream: &Upstream, step: &Step) -> Option<String> {
+    match upstream.name_policy {
+        NamePolicy::Strict => {
+            Some(namespaced_name(&upstream.slug, &step.name)).filter(|n| is_valid_served_name(n))
+        }
+        NamePolicy::Repair => step.observed.canonical_name.clone(),
+    }
+}
+
+/// Takes the name where it is free; whoever holds it keeps it.
+async fn claimed(
+    store: &SharedStore,
+    upstream: &Upstream,
+    commit: Commit,
+    served_name: String,
+    tool_name: String,
+) -> Result<Commit, CommitError> {
+    let (holder, version) = claim(store, upstream, &served_name).await?;
+    if holder.is_some() {
+        return Ok(commit);
+    }
+    let holder = NameHolder { upstream: upstream.id, tool_name };
+    let (key, value) = Record::NameClaim(upstream.client, served_name, Some(holder)).encode();
+    Ok(commit.when(Condition::Equals(key.clone(), version)).put(key, value))
+}
+
+/// The first text seen under a fingerprint stays.
 async fn unless_kept(store: &SharedStore, commit: Commit, record: Record) -> Result<Commit, CommitError> {
     let (key, value) = record.encode();
     Ok(match store.get(&key).await? {

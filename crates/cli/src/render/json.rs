@@ -249,6 +249,7 @@ pub(crate) struct Upstream<'a> {
     sync_issues: Vec<SyncIssue<'a>>,
     entries_read: i32,
     protocol_version: &'a str,
+    name_policy: Value,
 }
 
 #[derive(Serialize)]
@@ -285,6 +286,7 @@ impl<'a> From<&'a v1::Upstream> for Upstream<'a> {
             sync_issues: upstream.sync_issues.iter().map(SyncIssue::from).collect(),
             entries_read: upstream.entries_read,
             protocol_version: &upstream.protocol_version,
+            name_policy: Value::of(upstream.name_policy, v1::NamePolicy::as_str_name),
         }
     }
 }

@@ -197,3 +197,34 @@ async fn rulings_say_what_the_tool_is_now() {
         assert_eq!(double.script().rulings.pop(), Some((ruling, id(10), false)));
     }
 }
+
+#[tokio::test]
+async fn locks_are_sent_as_typed_and_a_word_that_is_none_ends_before_anything_is_sent() {
+    let double = Double::start(script(vec![tool(10, "a")])).await;
+    let lock = double.run(&["tool", "lock", "gh__a", "n=1.0", r#"city="Oslo""#]).await;
+    let unlock = double.run(&["tool", "unlock", "gh__a", "n"]).await;
+    assert_eq!((lock.exit, unlock.exit), (Exit::Ok, Exit::Ok));
+    let sent = [(r#"{"n":1.0,"city":"Oslo"}"#.to_owned(), vec![]), (String::new(), vec!["n".to_owned()])];
+    assert_eq!(double.script().locked, sent);
+    let wrong = double.run(&["tool", "lock", "gh__a", "city=Oslo"]).await;
+    assert_eq!(wrong.exit, Exit::Usage);
+    assert!(wrong.err.contains("INPUT=JSON") && wrong.err.contains("hint: "), "{}", wrong.err);
+    assert_eq!(double.script().locked.len(), 2);
+}
+
+#[tokio::test]
+async fn owners_words_about_a_tool_are_set_and_cleared() {
+    let double = Double::start(script(vec![tool(10, "a")])).await;
+    for (words, ruling) in [
+        (&["effect", "gh__a", "reads"][..], "effect"),
+        (&["effect", "gh__a", "none"], "effect"),
+        (&["describe", "gh__a", "Reads one."], "describe"),
+        (&["describe", "gh__a", "--clear"], "describe"),
+        (&["rename", "gh__a", "letters"], "rename"),
+        (&["rename", "gh__a", "--clear"], "rename"),
+    ] {
+        let ended = double.run(&[&["tool"], words].concat()).await;
+        assert_eq!(ended.exit, Exit::Ok, "{words:?}: {}", ended.err);
+        assert_eq!(double.script().rulings.pop(), Some((ruling, id(10), false)));
+    }
+}

@@ -36,6 +36,7 @@ pub(crate) struct Script {
     pub(crate) lists: Vec<ListToolsRequest>,
     pub(crate) approvals: Vec<ApproveToolRequest>,
     pub(crate) rulings: Vec<(&'static str, String, bool)>,
+    pub(crate) locked: Vec<(String, Vec<String>)>,
     pub(crate) created: Vec<CreateUpstreamRequest>,
     pub(crate) syncs: Vec<SyncUpstreamRequest>,
     pub(crate) resumes: Vec<String>,
@@ -266,6 +267,43 @@ impl ToolGovernance for Double {
         let EnableToolRequest { id, validate_only, .. } = request.into_inner();
         let tool = self.rule("enable", id, ToolState::Served, validate_only)?;
         Ok(Response::new(EnableToolResponse { tool, revision: "r8".to_owned() }))
+    }
+
+    async fn set_tool_effect(
+        &self,
+        request: Request<SetToolEffectRequest>,
+    ) -> Result<Response<SetToolEffectResponse>, Status> {
+        let SetToolEffectRequest { id, validate_only, .. } = request.into_inner();
+        let tool = self.rule("effect", id, ToolState::Served, validate_only)?;
+        Ok(Response::new(SetToolEffectResponse { tool, revision: "r8".to_owned() }))
+    }
+
+    async fn set_tool_description(
+        &self,
+        request: Request<SetToolDescriptionRequest>,
+    ) -> Result<Response<SetToolDescriptionResponse>, Status> {
+        let SetToolDescriptionRequest { id, validate_only, .. } = request.into_inner();
+        let tool = self.rule("describe", id, ToolState::Served, validate_only)?;
+        Ok(Response::new(SetToolDescriptionResponse { tool, revision: "r8".to_owned() }))
+    }
+
+    async fn rename_tool(
+        &self,
+        request: Request<RenameToolRequest>,
+    ) -> Result<Response<RenameToolResponse>, Status> {
+        let RenameToolRequest { id, validate_only, .. } = request.into_inner();
+        let tool = self.rule("rename", id, ToolState::Served, validate_only)?;
+        Ok(Response::new(RenameToolResponse { tool, revision: "r8".to_owned() }))
+    }
+
+    async fn update_tool_locks(
+        &self,
+        request: Request<UpdateToolLocksRequest>,
+    ) -> Result<Response<UpdateToolLocksResponse>, Status> {
+        let UpdateToolLocksRequest { id, validate_only, set_json, remove, .. } = request.into_inner();
+        self.script().locked.push((set_json, remove));
+        let tool = self.rule("locks", id, ToolState::Served, validate_only)?;
+        Ok(Response::new(UpdateToolLocksResponse { tool, revision: "r8".to_owned() }))
     }
 
     async fn create_api_key(

@@ -4,6 +4,7 @@
 
 mod catalogue;
 mod limits;
+mod overrides;
 mod races;
 mod rulings;
 mod syncs;

@@ -75,7 +75,14 @@ impl Workbench {
         let headers = vec![("Authorization".into(), "Bearer upstream-secret".into())];
         let transport = Transport::Http { url: url(slug), headers, allow_private: false };
         let (slug, display_name) = (slug.into(), String::new());
-        CreateUpstream { client: self.client, slug, display_name, transport, validate_only: false }
+        CreateUpstream {
+            client: self.client,
+            slug,
+            display_name,
+            transport,
+            name_policy: Default::default(),
+            validate_only: false,
+        }
     }
 
     /// The server lists this from now on, and it is synced.

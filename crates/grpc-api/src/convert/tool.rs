@@ -2,7 +2,10 @@
 
 use toolgate_api_proto::v1 as pb;
 use toolgate_catalog::{ToolEntry, View};
-use toolgate_definition::Effect;
+use toolgate_definition::{
+    Effect,
+    locks::{LockIssue, Locks},
+};
 use toolgate_domain::{Fault, ToolState};
 
 use super::fields::timestamp;
@@ -12,7 +15,7 @@ use crate::tokens::Tokens;
 pub(crate) fn to_proto(entry: &ToolEntry, view: View, tokens: &Tokens<'_>) -> pb::Tool {
     let tool = &entry.tool;
     let definition = match view {
-        View::Raw => tool.definition.text(),
+        View::Raw => tool.definition.text().to_owned(),
         // A tool that is not served has no definition for an agent, even if it got this far.
         View::Served => tool.served_definition().unwrap_or_default(),
     };
@@ -23,17 +26,17 @@ pub(crate) fn to_proto(entry: &ToolEntry, view: View, tokens: &Tokens<'_>) -> pb
         upstream_id: tool.upstream.to_string(),
         name: tool.name().to_owned(),
         namespaced_name: tool.namespaced_name(),
-        definition_json: definition.to_owned(),
+        definition_json: definition,
         definition_hash: tool.observed.fingerprint.to_string(),
         approved_hash: tool.approved().map(|fingerprint| fingerprint.to_string()),
         status: status.into(),
         state: state_to_proto(tool.state()).into(),
         remedy: tool.remedy().to_owned(),
         effect: effect_to_proto(tool.effect()).into(),
-        effect_override: None,
-        description_override: None,
-        fixed_args_json: None,
-        lock_issues: Vec::new(),
+        effect_override: tool.ruled.effect.map(|effect| effect_to_proto(effect).into()),
+        description_override: tool.ruled.description.clone(),
+        fixed_args_json: Some(&tool.ruled.locks).filter(|locks| !locks.is_empty()).map(Locks::to_json),
+        lock_issues: tool.lock_issues.iter().map(lock_issue_to_proto).collect(),
         create_time: Some(timestamp(tool.observed.first_seen_at)),
         update_time: Some(timestamp(tool.updated_at())),
         remove_time: tool.observed.removed_at.map(timestamp),
@@ -58,6 +61,28 @@ fn effect_to_proto(effect: Effect) -> pb::Effect {
         Effect::Reads => pb::Effect::Reads,
         Effect::Changes => pb::Effect::Changes,
     }
+}
+
+fn lock_issue_to_proto(issue: &LockIssue) -> pb::LockIssue {
+    pb::LockIssue { name: issue.name.clone(), problem: issue.problem.to_string() }
+}
+
+/// The effect of a request; `None` when unspecified.
+pub(crate) fn effect_from_proto(effect: i32) -> Result<Option<Effect>, Fault> {
+    match pb::Effect::try_from(effect) {
+        Ok(pb::Effect::Unspecified) => Ok(None),
+        Ok(pb::Effect::Reads) => Ok(Some(Effect::Reads)),
+        Ok(pb::Effect::Changes) => Ok(Some(Effect::Changes)),
+        Err(_) => Err(Fault::invalid("effect", "is not an effect; use READS or CHANGES")),
+    }
+}
+
+/// The locks of a request; none for the empty text.
+pub(crate) fn locks_from_proto(set_json: &str) -> Result<Locks, Fault> {
+    if set_json.is_empty() {
+        return Ok(Locks::default());
+    }
+    Locks::parse(set_json).map_err(|error| Fault::invalid("set_json", format!("is not taken: {error}")))
 }
 
 /// The states of a filter.

@@ -4,7 +4,12 @@ use std::collections::HashMap;
 
 use toolgate_api_proto::v1 as pb;
 use toolgate_catalog::upstreams::UpstreamDetail;
-use toolgate_domain::{Fault, sync_issue::SyncIssue, sync_status::Health, upstream::Transport};
+use toolgate_domain::{
+    Fault,
+    sync_issue::SyncIssue,
+    sync_status::Health,
+    upstream::{NamePolicy, Transport},
+};
 
 use super::fields::timestamp;
 
@@ -27,6 +32,10 @@ pub(crate) fn to_proto(detail: &UpstreamDetail) -> pb::Upstream {
         sync_issues: listing.issues.into_iter().map(issue_to_proto).collect(),
         entries_read: i32::try_from(listing.entries_read).unwrap_or(i32::MAX),
         protocol_version: listing.protocol_version,
+        name_policy: match upstream.name_policy {
+            NamePolicy::Strict => pb::NamePolicy::Strict.into(),
+            NamePolicy::Repair => pb::NamePolicy::Repair.into(),
+        },
     }
 }
 
@@ -65,6 +74,15 @@ fn health_to_proto(health: Health) -> pb::UpstreamHealth {
         Health::Ok => pb::UpstreamHealth::Ok,
         Health::Incomplete => pb::UpstreamHealth::Incomplete,
         Health::Unavailable => pb::UpstreamHealth::Unavailable,
+    }
+}
+
+/// The name policy of a request.
+pub(crate) fn name_policy_from_proto(policy: i32) -> Result<NamePolicy, Fault> {
+    match pb::NamePolicy::try_from(policy) {
+        Ok(pb::NamePolicy::Unspecified | pb::NamePolicy::Strict) => Ok(NamePolicy::Strict),
+        Ok(pb::NamePolicy::Repair) => Ok(NamePolicy::Repair),
+        Err(_) => Err(Fault::invalid("name_policy", "is not a policy; use STRICT or REPAIR")),
     }
 }
 

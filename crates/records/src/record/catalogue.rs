@@ -1,12 +1,12 @@
 //! Rows of the catalogue and the status row beside it.
 
-use toolgate_definition::names::Slug;
+use toolgate_definition::{Effect, locks::Locks, names::Slug};
 use toolgate_domain::{
     ClientId, Upstream, UpstreamId,
     sync_issue::SyncIssue,
     sync_status::{Health, LastListing, SyncStatus},
     tool::{Approval, Observed, Ruled},
-    upstream::{Sealed, Transport},
+    upstream::{NamePolicy, Sealed, Transport},
 };
 
 use super::{
@@ -34,6 +34,10 @@ pub(super) fn upstream_row(upstream: &Upstream) -> stored::Upstream {
         transport: Some(transport),
         binding_epoch: upstream.binding_epoch,
         created_at_ms: upstream.created_at.unix_ms(),
+        name_policy: match upstream.name_policy {
+            NamePolicy::Strict => 0,
+            NamePolicy::Repair => 1,
+        },
     }
 }
 
@@ -54,8 +58,14 @@ pub(super) fn read_upstream(
             Transport::Stdio { command: stdio.command, args: stdio.args, env: secrets(stdio.env) }
         }
     };
+    let name_policy = match payload.name_policy {
+        0 => NamePolicy::Strict,
+        1 => NamePolicy::Repair,
+        other => return Err(row.wrong("name_policy", format!("{other} is not known to this version"))),
+    };
     Ok(Upstream {
         id,
+        name_policy,
         client,
         slug,
         display_name: payload.display_name,
@@ -77,14 +87,29 @@ fn secrets(rows: Vec<stored::NamedSecret>) -> Vec<(String, Sealed)> {
     rows.into_iter().map(|row| (row.name, Sealed(row.sealed))).collect()
 }
 
-pub(super) fn claim_row(upstream: UpstreamId, tool_name: &str) -> stored::Claim {
-    stored::Claim { upstream: upstream.bytes().to_vec(), tool_name: tool_name.into() }
+pub(super) fn slug_claim_row(upstream: UpstreamId) -> stored::Claim {
+    stored::Claim { upstream: upstream.bytes().to_vec(), tool_name: String::new() }
 }
 
-pub(super) fn read_claim(row: &Reader<'_>) -> Result<NameHolder, RowError> {
+pub(super) fn read_slug_claim(row: &Reader<'_>) -> Result<UpstreamId, RowError> {
     let payload: stored::Claim = row.payload()?;
+    Ok(UpstreamId::from_bytes(row.fixed("upstream", &payload.upstream)?))
+}
+
+pub(super) fn name_claim_row(holder: Option<&NameHolder>) -> stored::Claim {
+    holder.map_or_else(stored::Claim::default, |holder| stored::Claim {
+        upstream: holder.upstream.bytes().to_vec(),
+        tool_name: holder.tool_name.clone(),
+    })
+}
+
+pub(super) fn read_name_claim(row: &Reader<'_>) -> Result<Option<NameHolder>, RowError> {
+    let payload: stored::Claim = row.payload()?;
+    if payload.upstream.is_empty() {
+        return Ok(None);
+    }
     let upstream = UpstreamId::from_bytes(row.fixed("upstream", &payload.upstream)?);
-    Ok(NameHolder { upstream, tool_name: payload.tool_name })
+    Ok(Some(NameHolder { upstream, tool_name: payload.tool_name }))
 }
 
 pub(super) fn listing_row(listing: &LastListing) -> stored::Listing {
@@ -127,6 +152,7 @@ pub(super) fn observed_row(observed: &Observed) -> stored::Observed {
         changed_at_ms: observed.changed_at.unix_ms(),
         removed_at_ms: observed.removed_at.map(|at| at.unix_ms()),
         conflicted: observed.conflicted,
+        canonical_name: observed.canonical_name.clone(),
     }
 }
 
@@ -138,6 +164,7 @@ pub(super) fn read_observed(row: &Reader<'_>) -> Result<Observed, RowError> {
         changed_at: moment(payload.changed_at_ms),
         removed_at: payload.removed_at_ms.map(moment),
         conflicted: payload.conflicted,
+        canonical_name: payload.canonical_name,
     })
 }
 
@@ -158,13 +185,44 @@ pub(super) fn ruled_row(ruled: &Ruled) -> stored::Ruled {
         approval: ruled.approval.as_ref().map(approval_row),
         disabled: ruled.disabled,
         changed_at_ms: ruled.changed_at.map(|at| at.unix_ms()),
+        effect: ruled.effect.map(effect_row),
+        description: ruled.description.clone(),
+        served_name: ruled.served_name.clone(),
+        locks: locks_text(&ruled.locks),
     }
 }
 
 pub(super) fn read_ruled(row: &Reader<'_>) -> Result<Ruled, RowError> {
     let payload: stored::Ruled = row.payload()?;
     let approval = payload.approval.as_ref().map(|approval| read_approval(row, approval)).transpose()?;
-    Ok(Ruled { approval, disabled: payload.disabled, changed_at: payload.changed_at_ms.map(moment) })
+    Ok(Ruled {
+        approval,
+        disabled: payload.disabled,
+        changed_at: payload.changed_at_ms.map(moment),
+        effect: payload.effect.map(read_effect),
+        description: payload.description,
+        served_name: payload.served_name,
+        locks: read_locks(row, &payload.locks)?,
+    })
+}
+
+pub(super) fn effect_row(effect: Effect) -> stored::Effect {
+    stored::Effect { changes: effect == Effect::Changes }
+}
+
+pub(super) fn read_effect(payload: stored::Effect) -> Effect {
+    if payload.changes { Effect::Changes } else { Effect::Reads }
+}
+
+pub(super) fn locks_text(locks: &Locks) -> String {
+    if locks.is_empty() { String::new() } else { locks.to_json() }
+}
+
+pub(super) fn read_locks(row: &Reader<'_>, text: &str) -> Result<Locks, RowError> {
+    if text.is_empty() {
+        return Ok(Locks::default());
+    }
+    Locks::parse(text).map_err(|error| row.wrong("locks", error.to_string()))
 }
 
 pub(super) fn status_row(status: &SyncStatus) -> stored::Status {

@@ -8,7 +8,7 @@ use toolgate_domain::{
 };
 
 use super::{
-    catalogue::{approval_row, read_approval},
+    catalogue::{approval_row, effect_row, locks_text, read_approval, read_effect, read_locks},
     read::{Reader, moment},
 };
 use crate::{RowError, stored};
@@ -50,6 +50,12 @@ fn ruling_row(ruling: &Ruling) -> stored::Ruling {
         Act::RevokeApproval => stored::Act::RevokeApproval(stored::Nothing {}),
         Act::Disable => stored::Act::Disable(stored::Nothing {}),
         Act::Enable => stored::Act::Enable(stored::Nothing {}),
+        Act::SetEffect(effect) => {
+            stored::Act::SetEffect(stored::MaybeEffect { effect: effect.map(effect_row) })
+        }
+        Act::SetDescription(text) => stored::Act::SetDescription(stored::MaybeText { text: text.clone() }),
+        Act::Rename(text) => stored::Act::Rename(stored::MaybeText { text: text.clone() }),
+        Act::SetLocks(locks) => stored::Act::SetLocks(locks_text(locks)),
     };
     stored::Ruling {
         sequence: ruling.sequence,
@@ -84,6 +90,10 @@ fn read_ruling(row: &Reader<'_>, payload: stored::Ruling) -> Result<Ruling, RowE
         stored::Act::RevokeApproval(_) => Act::RevokeApproval,
         stored::Act::Disable(_) => Act::Disable,
         stored::Act::Enable(_) => Act::Enable,
+        stored::Act::SetEffect(payload) => Act::SetEffect(payload.effect.map(read_effect)),
+        stored::Act::SetDescription(payload) => Act::SetDescription(payload.text),
+        stored::Act::Rename(payload) => Act::Rename(payload.text),
+        stored::Act::SetLocks(text) => Act::SetLocks(read_locks(row, &text)?),
     };
     Ok(Ruling {
         sequence: payload.sequence,

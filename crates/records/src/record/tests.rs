@@ -1,10 +1,11 @@
+use toolgate_definition::{Effect, locks::Locks};
 use toolgate_domain::{
     Scope,
     ruling::{Act, Ruling},
     sync_issue::SyncIssue,
     sync_status::Health,
     tool::Approval,
-    upstream::{Sealed, Transport},
+    upstream::{NamePolicy, Sealed, Transport},
 };
 
 use super::*;
@@ -24,9 +25,14 @@ fn upstream(transport: Transport<Sealed>) -> Record {
         slug: "files".parse().unwrap(),
         display_name: "Files".into(),
         transport,
+        name_policy: NamePolicy::Repair,
         binding_epoch: 3,
         created_at: at(5),
     })
+}
+
+fn locks() -> Locks {
+    Locks::parse(r#"{"n":1.0}"#).unwrap()
 }
 
 fn ruling(act: Act) -> Record {
@@ -57,6 +63,7 @@ fn one_of_each() -> Vec<Record> {
         changed_at: at(2),
         removed_at: Some(at(3)),
         conflicted: true,
+        canonical_name: Some("files__a".into()),
     };
     let approval = Approval { fingerprint, binding_epoch: 9 };
     vec![
@@ -75,8 +82,9 @@ fn one_of_each() -> Vec<Record> {
         Record::NameClaim(
             CLIENT,
             "files__a".into(),
-            NameHolder { upstream: UPSTREAM, tool_name: "a".into() },
+            Some(NameHolder { upstream: UPSTREAM, tool_name: "a".into() }),
         ),
+        Record::NameClaim(CLIENT, "files__b".into(), None),
         Record::Listing(
             CLIENT,
             UPSTREAM,
@@ -88,13 +96,29 @@ fn one_of_each() -> Vec<Record> {
             CLIENT,
             UPSTREAM,
             "a".into(),
-            Ruled { approval: Some(approval), disabled: true, changed_at: Some(at(4)) },
+            Ruled {
+                approval: Some(approval),
+                disabled: true,
+                changed_at: Some(at(4)),
+                effect: Some(Effect::Reads),
+                description: Some(String::new()),
+                served_name: Some("n".into()),
+                locks: locks(),
+            },
         ),
         Record::Ruled(CLIENT, UPSTREAM, "a".into(), Ruled::default()),
         ruling(Act::Approve { fingerprint, binding_epoch: 1 }),
         ruling(Act::RevokeApproval),
         ruling(Act::Disable),
         ruling(Act::Enable),
+        ruling(Act::SetEffect(Some(Effect::Changes))),
+        ruling(Act::SetEffect(None)),
+        ruling(Act::SetDescription(Some("d".into()))),
+        ruling(Act::SetDescription(None)),
+        ruling(Act::Rename(Some("n".into()))),
+        ruling(Act::Rename(None)),
+        ruling(Act::SetLocks(locks())),
+        ruling(Act::SetLocks(Locks::default())),
         Record::ChainHead(CLIENT, ChainHead { sequence: 4, hash: [5; 32] }),
         Record::ApiKey(ApiKey {
             id: KeyId::from_bytes([4; 16]),

@@ -119,5 +119,6 @@ fn word(act: &Act) -> Word {
         Act::RevokeApproval => Word::Revoke,
         Act::Disable => Word::Disable,
         Act::Enable => Word::Enable,
+        other => panic!("nobody ruled {other:?}, and the log has it"),
     }
 }

@@ -1,0 +1,170 @@
+//! What owners change of a tool: inputs, effect, description, name.
+
+use toolgate_catalog::View;
+use toolgate_definition::{Effect, locks::Locks};
+use toolgate_domain::{Fault, ToolState, ruling::Act, upstream::NamePolicy};
+use toolgate_governance::Wish;
+
+use crate::workbench::{Workbench, definition};
+
+const SEND: &str = r#"{"name":"send","description":"Sends.","inputSchema":{"type":"object","properties":{"to":{"type":"string"},"copies":{"type":"integer","maximum":5.0}},"required":["to","copies"]},"x-unknown":1.0}"#;
+
+fn lock(set: &str) -> Wish {
+    Wish::UpdateLocks { set: Locks::parse(set).unwrap(), remove: Vec::new() }
+}
+
+#[tokio::test]
+async fn law_06_a_locked_input_is_not_in_what_an_agent_reads() {
+    // BR-073
+    let bench = Workbench::new().await;
+    let id = bench.upstream("srv", &[SEND]).await;
+    bench.approve(id, "send").await;
+    bench.rule(id, "send", lock(r#"{"to":"ops@example.com"}"#)).await.unwrap();
+    let tool = bench.tool(id, "send").await.tool.clone();
+    assert_eq!(tool.state(), ToolState::Served);
+    assert_eq!(tool.definition.text(), SEND, "as listed, it stays");
+    let served = tool.served_definition().unwrap();
+    assert!(!served.contains("\"to\"") && !served.contains("ops@example.com"), "{served}");
+    assert!(
+        served.contains(r#""copies":{"type":"integer","maximum":5.0}"#)
+            && served.contains(r#""x-unknown":1.0"#)
+    );
+}
+
+#[tokio::test]
+async fn a_lock_that_stops_fitting_takes_the_tool_from_agents_until_it_fits_again() {
+    // BR-075
+    let bench = Workbench::new().await;
+    let id = bench.upstream("srv", &[SEND]).await;
+    bench.approve(id, "send").await;
+    bench.rule(id, "send", lock(r#"{"copies":3}"#)).await.unwrap();
+    let renamed = SEND.replace("copies", "count");
+    bench.lists(id, "srv", &[&renamed]).await;
+    assert_eq!(bench.state(id, "send").await, ToolState::Drifted, "trust comes before fit");
+    bench.approve(id, "send").await;
+    let tool = bench.tool(id, "send").await.tool.clone();
+    assert_eq!(tool.state(), ToolState::LockMismatch);
+    let issue = &tool.lock_issues[0];
+    assert_eq!((issue.name.as_str(), issue.problem.to_string().as_str()), ("copies", "no such input"));
+    let unlock = Wish::UpdateLocks { set: Locks::default(), remove: vec!["copies".into()] };
+    bench.rule(id, "send", unlock).await.unwrap();
+    assert_eq!(bench.state(id, "send").await, ToolState::Served);
+    assert_eq!(bench.restarted().await.state(id, "send").await, ToolState::Served);
+}
+
+#[tokio::test]
+async fn an_owners_words_outlive_drift_and_are_not_part_of_the_fingerprint() {
+    // BR-085
+    let bench = Workbench::new().await;
+    let id = bench.upstream("srv", &[SEND]).await;
+    let hash = bench.hash(id, "send").await;
+    bench.approve(id, "send").await;
+    bench.rule(id, "send", Wish::SetDescription(Some("Sends to us.".into()))).await.unwrap();
+    bench.rule(id, "send", Wish::SetEffect(Some(Effect::Reads))).await.unwrap();
+    let tool = bench.tool(id, "send").await.tool.clone();
+    assert_eq!(
+        (tool.state(), tool.observed.fingerprint, tool.effect()),
+        (ToolState::Served, hash, Effect::Reads)
+    );
+    let served = tool.served_definition().unwrap();
+    assert!(
+        served.contains(r#""description":"Sends to us.""#) && served.contains(r#""readOnlyHint":true"#),
+        "{served}"
+    );
+    bench.lists(id, "srv", &[&SEND.replace("Sends.", "Sends all.")]).await;
+    assert_eq!(bench.state(id, "send").await, ToolState::Drifted);
+    bench.approve(id, "send").await;
+    let again = bench.restarted().await.tool(id, "send").await.tool.clone();
+    assert!(again.served_definition().unwrap().contains("Sends to us."));
+    bench.rule(id, "send", Wish::SetDescription(None)).await.unwrap();
+    bench.rule(id, "send", Wish::SetEffect(None)).await.unwrap();
+    let tool = bench.tool(id, "send").await.tool.clone();
+    assert_eq!(tool.served_definition().unwrap(), tool.definition.text());
+    let acts: Vec<_> = bench.rulings().await.into_iter().map(|row| row.ruling.act).collect();
+    assert!(acts.contains(&Act::SetDescription(None)) && acts.contains(&Act::SetEffect(Some(Effect::Reads))));
+}
+
+#[tokio::test]
+async fn a_name_given_by_an_owner_is_the_tools_alone_and_free_again_when_it_is_given_up() {
+    let bench = Workbench::new().await;
+    let (dotted, plain) = (definition("a.b", "d"), definition("c", "d"));
+    let id = bench.upstream("srv", &[&dotted, &plain]).await;
+    bench.approve(id, "a.b").await;
+    bench.approve(id, "c").await;
+    assert_eq!(bench.state(id, "a.b").await, ToolState::BadName);
+    bench.rule(id, "a.b", Wish::Rename(Some("letters".into()))).await.unwrap();
+    let tool = bench.tool(id, "a.b").await.tool.clone();
+    assert_eq!((tool.state(), tool.namespaced_name().as_str()), (ToolState::Served, "letters"));
+    for name in ["letters", "srv__c"] {
+        let other = if name == "letters" { "c" } else { "a.b" };
+        let taken = bench.rule(id, other, Wish::Rename(Some(name.into()))).await.unwrap_err();
+        assert_eq!(taken, Fault::NameTaken { name: name.into() });
+    }
+    bench.rule(id, "a.b", Wish::Rename(None)).await.unwrap();
+    assert_eq!(bench.state(id, "a.b").await, ToolState::BadName);
+    bench.rule(id, "c", Wish::Rename(Some("letters".into()))).await.unwrap();
+    let again = bench.restarted().await;
+    assert_eq!(again.tool(id, "c").await.tool.namespaced_name(), "letters");
+    assert_eq!(again.state(id, "c").await, ToolState::Served);
+    let back = again.rule(id, "a.b", Wish::Rename(Some("srv__c".into()))).await.unwrap_err();
+    assert_eq!(back, Fault::NameTaken { name: "srv__c".into() }, "the name by policy stays with its tool");
+}
+
+#[tokio::test]
+async fn renames_made_at_once_leave_one_holder() {
+    let bench = Workbench::new().await;
+    let entries: Vec<String> = (0..20).map(|n| definition(&format!("t{n}"), "d")).collect();
+    let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
+    let id = bench.upstream("srv", &entries).await;
+    let mut rulings = tokio::task::JoinSet::new();
+    for n in 0..20 {
+        let rule = bench.wish(id, &format!("t{n}"), Wish::Rename(Some("wanted".into())));
+        let governance = bench.governance.clone();
+        rulings.spawn(async move { governance.rule(rule).await.is_ok() });
+    }
+    let mut granted = 0;
+    while let Some(ruled) = rulings.join_next().await {
+        granted += usize::from(ruled.unwrap());
+    }
+    assert_eq!((granted, bench.rulings().await.len()), (1, 1));
+    let named = bench.snapshot().await.page(
+        View::Raw,
+        &toolgate_catalog::snapshot::Filter { namespaced_name: Some("wanted".into()), ..Default::default() },
+        None,
+        toolgate_catalog::snapshot::PageSize::Whole,
+    );
+    assert_eq!(named.tools.len(), 1);
+}
+
+#[tokio::test]
+async fn under_repair_every_tool_gets_a_name_of_its_own_and_keeps_it() {
+    // BR-001, BR-003
+    let bench = Workbench::new().await;
+    let long = "x".repeat(100);
+    let names = ["a.b", "a_b", "s\u{f8}k", long.as_str()];
+    let entries = names.map(|name| definition(name, "d"));
+    let mut wanted = bench.http("srv");
+    wanted.name_policy = NamePolicy::Repair;
+    bench.servers.answers(
+        &crate::workbench::url("srv"),
+        toolgate_test_support::scripted_servers::complete(&entries.each_ref().map(String::as_str)),
+    );
+    let created = bench.governance.create_upstream(&bench.caller(), wanted).await.unwrap();
+    let id = created.detail.entry.upstream.id;
+    bench.sync(id).await;
+    let mut given = Vec::new();
+    for name in names {
+        bench.approve(id, name).await;
+        assert_eq!(bench.state(id, name).await, ToolState::Served, "{name}");
+        given.push(bench.tool(id, name).await.tool.namespaced_name());
+    }
+    assert_eq!(given[1], "srv__a_b");
+    assert!(given[0].starts_with("srv__a_b_") && given[3].len() <= 64, "{given:?}");
+    // The one that kept the plain name goes: nobody else gets it, and everyone keeps theirs.
+    bench.lists(id, "srv", &[&entries[0], &entries[2]]).await;
+    assert_eq!(bench.tool(id, "a.b").await.tool.namespaced_name(), given[0]);
+    bench.lists(id, "srv", &entries.each_ref().map(String::as_str)).await;
+    for (name, given) in names.iter().zip(&given) {
+        assert_eq!(bench.tool(id, name).await.tool.namespaced_name(), *given);
+    }
+}
