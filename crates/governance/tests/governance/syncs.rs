@@ -64,6 +64,31 @@ async fn key_order_and_white_space_are_no_drift_and_array_order_is() {
 }
 
 #[tokio::test]
+async fn the_spelling_of_a_number_is_no_drift_and_stays_as_it_was_listed() {
+    // BR-029
+    let bench = Workbench::new().await;
+    let pairs = [
+        (r#""maximum":1.0,"default":1e2"#, r#""maximum":1,"default":100"#),
+        (r#""default":-0.0"#, r#""default":0"#),
+    ];
+    for (n, (first, second)) in pairs.into_iter().enumerate() {
+        let slug = format!("srv{n}");
+        let tool = |inner| {
+            format!(r#"{{"name":"t","inputSchema":{{"type":"object","properties":{{"n":{{{inner}}}}}}}}}"#)
+        };
+        let id = bench.upstream(&slug, &[&tool(first)]).await;
+        bench.approve(id, "t").await;
+        let report = bench.lists(id, &slug, &[&tool(second)]).await;
+        assert_eq!(
+            (report.summary.unchanged, bench.state(id, "t").await),
+            (1, ToolState::Served),
+            "{second}"
+        );
+        assert_eq!(bench.tool(id, "t").await.tool.definition.text(), tool(first));
+    }
+}
+
+#[tokio::test]
 async fn a_flipped_hint_is_drift_and_flipping_it_back_ends_it() {
     // BR-033
     let bench = Workbench::new().await;
