@@ -168,3 +168,23 @@ async fn under_repair_every_tool_gets_a_name_of_its_own_and_keeps_it() {
         assert_eq!(bench.tool(id, name).await.tool.namespaced_name(), *given);
     }
 }
+
+#[tokio::test]
+async fn a_dot_in_the_name_of_an_input_is_an_ordinary_character() {
+    // BR-093
+    let search = r#"{"name":"search","inputSchema":{"type":"object","properties":{"projects.any":{"type":"string"},"due_on.before":{"type":"string"},"projects_any":{"type":"string"}},"required":["projects.any"]}}"#;
+    let bench = Workbench::new().await;
+    let id = bench.upstream("srv", &[search]).await;
+    bench.approve(id, "search").await;
+    bench.rule(id, "search", lock(r#"{"projects.any":"42"}"#)).await.unwrap();
+    let tool = bench.tool(id, "search").await.tool.clone();
+    assert_eq!(
+        (tool.state(), tool.ruled.locks.to_json().as_str()),
+        (ToolState::Served, r#"{"projects.any":"42"}"#)
+    );
+    let served = tool.served_definition().unwrap();
+    assert!(!served.contains("projects.any"), "{served}");
+    assert!(served.contains("due_on.before") && served.contains("projects_any"), "{served}");
+    let nested = bench.rule(id, "search", lock(r#"{"projects":{"any":"42"}}"#)).await.unwrap_err();
+    assert!(matches!(nested, Fault::Invalid(_)), "{nested:?}");
+}
