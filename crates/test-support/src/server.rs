@@ -15,11 +15,11 @@ use std::{net::SocketAddr, path::Path, process::ExitStatus};
 
 use tonic::transport::Channel;
 
-pub use builder::ServerBuilder;
+pub use builder::{ServerBuilder, toolgate};
 pub use caller::{Bearer, Caller, Catalog, Governance};
-pub use cli::Finished;
+pub use cli::{Finished, run};
 pub use http::Answer;
-pub use process::{Addresses, Exited};
+pub use process::{Addresses, Exited, terminate};
 
 use process::Process;
 

@@ -6,6 +6,7 @@
 
 mod kept;
 mod load;
+mod owned;
 mod random;
 
 use std::{collections::BTreeMap, fs, path::Path};
@@ -19,7 +20,8 @@ use crate::{
     steps::{entry, register, sync, tools},
 };
 use kept::Kept;
-use load::{Load, Moving, Owned, Stopped};
+use load::{Load, Moving, Stopped};
+use owned::Owned;
 use random::Random;
 
 const ROUNDS: usize = 10;

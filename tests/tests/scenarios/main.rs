@@ -16,13 +16,17 @@ mod steps;
 
 mod command_line;
 mod crash;
+mod demo;
 mod isolation;
 mod listings;
+mod outgoing;
 mod process;
 mod python_client;
 mod real_servers;
+mod rights;
 mod roar;
-mod views;
+mod sizes;
+mod tokens;
 
 /// Says what was measured, or not run, past the capture of the test harness.
 fn report(line: &str) {

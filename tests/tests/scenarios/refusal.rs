@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tonic::Status;
+use tonic::{Code, Status};
 use tonic_types::{ErrorInfo, StatusExt};
 
 fn info(status: &Status) -> ErrorInfo {
@@ -25,4 +25,9 @@ pub(crate) fn metadata(status: &Status) -> HashMap<String, String> {
 pub(crate) fn fields(status: &Status) -> Vec<String> {
     let request = status.get_details_bad_request().unwrap_or_else(|| panic!("no field: {status:?}"));
     request.field_violations.into_iter().map(|violation| violation.field).collect()
+}
+
+/// Asserts its code and its reason.
+pub(crate) fn is(status: &Status, code: Code, name: &str) {
+    assert_eq!((status.code(), reason(status).as_str()), (code, name), "{status:?}");
 }

@@ -6,9 +6,8 @@ use toolgate_test_support::{
     server::{Answer, Server},
 };
 
-use crate::{
-    steps::{approve, approve_all, entry, register, sync, tool, tools, upstream, with_scripted},
-    views::with_scopes,
+use crate::steps::{
+    approve, approve_all, entry, page, register, sync, tool, tools, upstream, with_scopes, with_scripted,
 };
 
 const ROUTE: &str = "/client/mcp/tools";
@@ -224,5 +223,5 @@ async fn law_13_the_same_question_gives_the_same_bytes_after_a_restart_too() {
 
 async fn first_page(server: &Server) -> toolgate_api_proto::v1::ListToolsResponse {
     let request = toolgate_api_proto::v1::ListToolsRequest { page_size: 20, ..Default::default() };
-    crate::steps::page(&server.operator(), request).await.unwrap()
+    page(&server.operator(), request).await.unwrap()
 }

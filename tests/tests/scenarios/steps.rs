@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use tonic::{Status, Streaming};
 use toolgate_api_proto::v1::{
-    ApproveToolRequest, CreateUpstreamRequest, GetUpstreamRequest, HttpTransport, ListToolsRequest,
-    ListToolsResponse, StdioTransport, SyncUpstreamRequest, SyncUpstreamResponse, Tool, ToolChange,
-    ToolState, ToolView, Upstream, WatchToolsResponse, create_upstream_request::Transport,
+    ApproveToolRequest, CreateApiKeyRequest, CreateUpstreamRequest, GetUpstreamRequest, HttpTransport,
+    ListToolsRequest, ListToolsResponse, StdioTransport, SyncUpstreamRequest, SyncUpstreamResponse, Tool,
+    ToolChange, ToolState, ToolView, Upstream, WatchToolsRequest, WatchToolsResponse,
+    create_upstream_request::Transport,
 };
 use toolgate_test_support::{
     mcp_server::ScriptedServer,
@@ -142,4 +143,18 @@ pub(crate) async fn next_changes(watch: &mut Streaming<WatchToolsResponse>) -> V
             return changes;
         }
     }
+}
+
+/// Follows the served tools.
+pub(crate) async fn watch_served(caller: &Caller) -> Streaming<WatchToolsResponse> {
+    let request = WatchToolsRequest { view: ToolView::Served.into(), ..Default::default() };
+    caller.catalog().watch_tools(request).await.unwrap().into_inner()
+}
+
+/// A caller with a new key of the operator's client that has these scopes alone.
+pub(crate) async fn with_scopes(server: &Server, scopes: &[&str]) -> Caller {
+    let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
+    let request = CreateApiKeyRequest { scopes, ..Default::default() };
+    let made = server.governance().create_api_key(request).await.unwrap().into_inner();
+    server.as_key(&made.secret)
 }

@@ -101,7 +101,7 @@ impl ServerBuilder {
     pub(super) async fn spawn(&self) -> Result<Process, Exited> {
         let logged_before = self.log().len();
         let log = OpenOptions::new().create(true).append(true).open(self.log_path());
-        let mut command = command(&self.args_of_serve());
+        let mut command = toolgate(&self.args_of_serve());
         command
             .envs(self.environment())
             .stdin(Stdio::null())
@@ -151,8 +151,11 @@ impl ServerBuilder {
     }
 }
 
-/// The binary with these arguments and nothing in its environment but `PATH`.
-pub(super) fn command(args: &[&str]) -> Command {
+/// The binary with these arguments and nothing in its environment but `PATH`; killed when dropped.
+///
+/// # Panics
+/// When there is no binary.
+pub fn toolgate(args: &[&str]) -> Command {
     let mut command = Command::new(binary());
     command.args(args).env_clear().kill_on_drop(true);
     if let Some(path) = variable("PATH") {

@@ -10,6 +10,7 @@ use toolgate_api_proto::v1::{
 };
 
 use super::{
+    builder::toolgate,
     cli::{self, Finished},
     http::{self, Answer},
     process::Addresses,
@@ -91,7 +92,7 @@ impl Caller {
 
     /// `toolgate` with these arguments against this server, not started yet; killed when dropped.
     pub fn cli_command(&self, args: &[&str]) -> Command {
-        let mut command = super::builder::command(args);
+        let mut command = toolgate(args);
         command.env("TOOLGATE_ENDPOINT", url(self.at.grpc));
         if let Some(key) = &self.key {
             command.env("TOOLGATE_KEY", key);

@@ -27,7 +27,11 @@ impl Finished {
     }
 }
 
-pub(super) async fn run(mut command: Command) -> Finished {
+/// Runs a command to its end, without input.
+///
+/// # Panics
+/// When it does not end.
+pub async fn run(mut command: Command) -> Finished {
     let output = timeout(PATIENCE, command.stdin(Stdio::null()).output()).await;
     let output = output.expect("the command ends in time").expect("the binary can be started");
     Finished {

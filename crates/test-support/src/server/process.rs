@@ -79,8 +79,7 @@ impl Process {
     }
 
     pub(super) fn terminate(&self) {
-        let id = i32::try_from(self.id()).ok().and_then(Pid::from_raw);
-        kill_process(id.expect("a process id is positive"), Signal::TERM).expect("the server runs");
+        terminate(&self.child);
     }
 
     pub(super) async fn ended(mut self) -> ExitStatus {
@@ -91,6 +90,15 @@ impl Process {
     pub(super) async fn kill(mut self) {
         self.child.kill().await.expect("the server runs");
     }
+}
+
+/// Asks a process to stop (SIGTERM).
+///
+/// # Panics
+/// When it has ended.
+pub fn terminate(child: &Child) {
+    let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    kill_process(id.expect("the process runs"), Signal::TERM).expect("the process runs");
 }
 
 /// Reads what it announces up to the last address; `None` when its output ends before.

@@ -11,7 +11,7 @@ use toolgate_records::{ChainHead, ChainedRuling, Key, Record, chain};
 use toolgate_store::{Store, scan_all};
 use toolgate_store_sled::{Options, SledStore};
 
-use super::load::{Word, stands};
+use super::owned::{Word, stands};
 
 /// Upstream id and the upstream's own name of a tool.
 type ToolKey = (String, String);

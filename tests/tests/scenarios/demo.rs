@@ -1,0 +1,67 @@
+//! `toolgate demo`: the first thing that a stranger runs, and what it tells them to run next.
+
+use std::process::Stdio;
+
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    time::timeout,
+};
+use toolgate_test_support::{
+    eventually::PATIENCE,
+    server::{Finished, run, terminate, toolgate},
+};
+
+const ANY_PORT: &str = "127.0.0.1:0";
+
+#[tokio::test]
+async fn the_demo_shows_a_tool_in_each_state_and_the_commands_that_it_names_work() {
+    let mut command =
+        toolgate(&["demo", "--http-addr", ANY_PORT, "--grpc-addr", ANY_PORT, "--admin-addr", ANY_PORT]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut demo = command.spawn().unwrap();
+    let mut lines = BufReader::new(demo.stdout.take().unwrap()).lines();
+    let mut said = Vec::new();
+    while !said.last().is_some_and(|line: &String| line.contains("stay up")) {
+        said.push(timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap().expect("the demo stays up"));
+    }
+
+    let state_of = |name: &str| {
+        let row =
+            said.iter().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {said:#?}"));
+        row[24..].split_whitespace().next().unwrap().to_owned()
+    };
+    for (name, state) in [
+        ("sample__alarm_ring", "removed"),
+        ("sample__forecast", "served"),
+        ("sample__notes_erase", "disabled"),
+        ("sample__notes_list", "unapproved"),
+        ("sample__notes_send", "drifted"),
+        ("sample__station reset", "bad_name"),
+    ] {
+        assert_eq!(state_of(name), state);
+    }
+    assert!(said.iter().any(|line| line == "HTTP/1.1 200 OK"), "{said:#?}");
+
+    let export = said.iter().find_map(|line| line.trim().strip_prefix("export ")).unwrap();
+    let (endpoint, key_file) = export.split_once(" TOOLGATE_KEY=$(cat ").unwrap();
+    let endpoint = endpoint.strip_prefix("TOOLGATE_ENDPOINT=").unwrap();
+    let key_file = key_file.strip_suffix(')').unwrap();
+    let cli = async |args: &[&str]| -> Finished {
+        run(toolgate(&[&["--endpoint", endpoint, "--key-file", key_file], args].concat())).await
+    };
+    assert!(cli(&["tool", "list"]).await.succeeded().contains("sample__notes_send"));
+    let shown = cli(&["tool", "show", "sample__notes_send"]).await.succeeded();
+    let hash = |label: &str| {
+        let line = shown.lines().find(|line| line.starts_with(label)).unwrap();
+        line.split_whitespace().last().unwrap().to_owned()
+    };
+    let approve = async |hash: &str| cli(&["tool", "approve", "sample__notes_send", "--hash", hash]).await;
+    let stale = approve(&hash("approved hash")).await;
+    assert_eq!(stale.code, Some(4), "{}", stale.stderr);
+    assert!(stale.stderr.contains(&hash("hash ")), "{}", stale.stderr);
+    assert!(approve(&hash("hash ")).await.succeeded().contains("served"));
+
+    terminate(&demo);
+    assert_eq!(timeout(PATIENCE, demo.wait()).await.unwrap().unwrap().code(), Some(0));
+    assert!(!std::path::Path::new(key_file).exists(), "its data goes with it");
+}
