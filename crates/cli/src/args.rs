@@ -40,7 +40,7 @@ pub enum Command {
     /// Look at tools and rule about them.
     #[command(subcommand, after_help = EXIT_CODES_HELP)]
     Tool(ToolCommand),
-    /// Make API keys.
+    /// Make, list and revoke API keys.
     #[command(subcommand, after_help = EXIT_CODES_HELP)]
     Key(KeyCommand),
 }
@@ -260,6 +260,24 @@ pub enum KeyCommand {
         /// Free text for people: whose it is, what for.
         #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
         display_name: String,
+        /// How long it is accepted: a number with s, m, h or d, such as `90d`; for ever when absent.
+        #[arg(long, value_name = "TIME", value_parser = crate::key::seconds)]
+        expires_in: Option<i64>,
+        /// Make another operator key, which may name any client; takes one.
+        #[arg(long)]
+        operator: bool,
+    },
+    /// List the keys, revoked and expired ones too.
+    #[command(after_help = EXIT_CODES_HELP)]
+    List,
+    /// End a key for good.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Revoke {
+        /// The key's id.
+        id: String,
+        /// Check everything, write nothing.
+        #[arg(long)]
+        dry_run: bool,
     },
 }
 

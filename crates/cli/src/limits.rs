@@ -24,6 +24,9 @@ pub(crate) const MAX_RESUME_PAUSE: Duration = Duration::from_secs(30);
 /// Upstreams asked for at once.
 pub(crate) const UPSTREAMS_PER_PAGE: i32 = 100;
 
+/// API keys asked for at once.
+pub(crate) const KEYS_PER_PAGE: i32 = 100;
+
 /// Characters of a fingerprint in a table: the scheme and twelve digits.
 pub(crate) const SHORT_HASH_CHARS: usize = "sha256:".len() + 12;
 

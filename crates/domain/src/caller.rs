@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::{ClientId, Fault};
+use crate::{ClientId, Fault, KeyId, Moment};
 
 /// A right that a credential can carry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -99,9 +99,18 @@ pub struct Caller {
     pub scopes: Scopes,
     /// Who it is, as written into rulings and logs: stable, printable, no secret.
     pub subject: String,
+    /// The credential, to ask later whether it still stands.
+    pub key: KeyId,
+    /// When the credential ends by itself.
+    pub expires_at: Option<Moment>,
 }
 
 impl Caller {
+    /// Refuses anyone but an operator.
+    pub fn require_operator(&self) -> Result<(), Fault> {
+        if self.operator { Ok(()) } else { Err(Fault::OperatorRequired) }
+    }
+
     /// Refuses a caller without `scope`.
     pub fn require(&self, scope: Scope) -> Result<(), Fault> {
         if self.scopes.contains(scope) { Ok(()) } else { Err(Fault::ScopeMissing(scope)) }
@@ -128,6 +137,8 @@ mod tests {
             operator,
             scopes: [Scope::Read].into_iter().collect(),
             subject: "key:test".into(),
+            key: KeyId::from_bytes([3; 16]),
+            expires_at: None,
         }
     }
 

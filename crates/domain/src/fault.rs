@@ -35,6 +35,9 @@ pub enum Fault {
     /// The credential lacks a scope.
     #[error("this takes the scope {0}")]
     ScopeMissing(Scope),
+    /// The caller is no operator.
+    #[error("this takes an operator key")]
+    OperatorRequired,
     /// No such client, or none that the caller may know of.
     #[error("no such client")]
     ClientNotFound,
@@ -44,6 +47,12 @@ pub enum Fault {
     /// The client has no such tool, or the view does not hold it.
     #[error("no such tool")]
     ToolNotFound,
+    /// The client has no such API key.
+    #[error("no such API key")]
+    ApiKeyNotFound,
+    /// Nobody could make another operator key.
+    #[error("this is the last operator key that never expires; make another one before revoking it")]
+    LastOperatorKey,
     /// Another upstream of the client has the slug.
     #[error("the slug {slug} is taken by another upstream (- and _ count as the same)")]
     SlugTaken {

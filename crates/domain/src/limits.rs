@@ -24,6 +24,8 @@ pub const MAX_SYNC_ISSUES: usize = 200;
 pub const MAX_SYNC_ERROR_BYTES: usize = 1024;
 /// Characters of a description that an owner gives.
 pub const MAX_DESCRIPTION_CHARS: usize = 4096;
+/// Shortest life of a key that expires, in milliseconds.
+pub const MIN_API_KEY_TTL_MS: i64 = 1_000;
 /// Scopes of a key.
 pub const MAX_SCOPES: usize = 8;
 
@@ -33,6 +35,10 @@ pub const TOOLS_PAGE_SIZE: usize = 1000;
 pub const UPSTREAMS_PAGE_SIZE: usize = 100;
 /// Upstreams of a page at most.
 pub const MAX_UPSTREAMS_PAGE_SIZE: usize = 1000;
+/// API keys of a page when none is asked for.
+pub const API_KEYS_PAGE_SIZE: usize = 100;
+/// API keys of a page at most.
+pub const MAX_API_KEYS_PAGE_SIZE: usize = 1000;
 /// A page or watch message ends before its definitions exceed this, so that it stays under the 4 MiB which gRPC clients
 /// accept by default.
 pub const PAGE_DEFINITION_BYTES: usize = 3 * 1024 * 1024 - 512 * 1024;

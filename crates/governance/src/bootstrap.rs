@@ -70,6 +70,8 @@ impl Governance {
             operator: true,
             digest: self.sealer.key_digest(secret),
             created_at: now,
+            expires_at: None,
+            revoked_at: None,
         }
     }
 
@@ -78,14 +80,15 @@ impl Governance {
         let (Some(Record::Bootstrap(id)), _) = read(self.store(), &Key::Bootstrap).await? else {
             return Err(missing());
         };
-        let (Some(Record::ApiKeyOwner(_, client)), _) = read(self.store(), &Key::ApiKeyOwner(id)).await?
-        else {
+        let name = Key::ClientName(DEFAULT_CLIENT.to_owned());
+        let (Some(Record::ClientName(_, client)), _) = read(self.store(), &name).await? else {
             return Err(missing());
         };
         let (Some(Record::ApiKey(key)), _) = read(self.store(), &Key::ApiKey(client, id)).await? else {
             return Err(missing());
         };
         let secret = parse_api_key(text).map_or(text, |parts| parts.secret);
-        Ok(Bootstrapped { client, given_is_ignored: !self.sealer.verify_key(secret, &key.digest) })
+        let is_given = key.is_in_force(self.clock.now()) && self.sealer.verify_key(secret, &key.digest);
+        Ok(Bootstrapped { client, given_is_ignored: !is_given })
     }
 }

@@ -9,17 +9,21 @@
 //!
 //! Start reading at [`Governance`], then [`rule`].
 
-mod api_key;
 mod bootstrap;
+mod create_api_key;
 mod create_upstream;
 mod facts;
 mod governance;
+mod list_api_keys;
+mod revoke_api_key;
 mod rows;
 pub mod rule;
 mod sequencer;
 
-pub use api_key::{CreateApiKey, CreatedApiKey};
 pub use bootstrap::{Bootstrapped, DEFAULT_CLIENT};
+pub use create_api_key::{CreateApiKey, CreatedApiKey};
 pub use create_upstream::{CreateUpstream, CreatedUpstream};
 pub use governance::Governance;
+pub use list_api_keys::{ApiKeyPage, ListApiKeys};
+pub use revoke_api_key::RevokeApiKey;
 pub use rule::{Rule, Ruled, Wish};

@@ -3,7 +3,7 @@
 use toolgate_catalog::{from_row_error, from_store_error};
 use toolgate_domain::Fault;
 use toolgate_records::{Key, Record};
-use toolgate_store::{Revision, Store};
+use toolgate_store::{KeyRange, Revision, Store};
 
 /// The record at `key` with its version; 0 where there is none.
 pub(crate) async fn read(store: &dyn Store, key: &Key) -> Result<(Option<Record>, Revision), Fault> {
@@ -12,4 +12,11 @@ pub(crate) async fn read(store: &dyn Store, key: &Key) -> Result<(Option<Record>
     };
     let record = Record::decode(&row.key, &row.value).map_err(|error| from_row_error(&error))?;
     Ok((Some(record), row.version))
+}
+
+/// What of `range` comes after `key`.
+pub(crate) fn after(range: KeyRange, key: &Key) -> KeyRange {
+    let mut start = key.encode().to_vec();
+    start.push(0);
+    KeyRange { start: start.into(), ..range }
 }

@@ -94,7 +94,8 @@ impl CatalogService {
         let (client, tokens) = self.gate.tenant(&caller, &ask.client_id)?;
         let resume = tokens.open_revision(&ask.resume_revision, "resume_revision")?;
         let watch = watch_tools(&self.catalog, WatchTools { client, view, resume }).await?;
-        Ok(Box::pin(watch_stream(watch, client, view, self.gate.clone(), self.stopping.clone())))
+        let (gate, stopping) = (self.gate.clone(), self.stopping.clone());
+        Ok(Box::pin(watch_stream(watch, caller, client, view, gate, stopping)))
     }
 
     async fn list_upstreams(

@@ -1,5 +1,6 @@
 use std::{future::Future, sync::Arc};
 
+use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 use tonic::{Request, Response, Status, metadata::MetadataMap};
 use toolgate_domain::{Caller, ClientId, Entropy, Fault, Scope};
 use toolgate_identity::Authenticator;
@@ -62,6 +63,17 @@ impl Gate {
         Ok(caller)
     }
 
+    /// Tells when the caller's credential is no longer accepted.
+    pub(crate) fn until_lost(&self, caller: Caller) -> Lost {
+        let (authenticator, token) = (self.authenticator.clone(), CancellationToken::new());
+        let guard = token.clone().drop_guard();
+        let task = tokio::spawn(async move {
+            let _guard = guard;
+            authenticator.until_lost(&caller).await;
+        });
+        Lost { token, _task: AbortOnDropHandle::new(task) }
+    }
+
     /// The status of a fault; the cause of an inner one goes into the log under an incident.
     pub(crate) fn status(&self, rpc: Rpc, fault: &Fault) -> Status {
         status::from_fault(rpc, fault, || hex(&self.entropy.ten_bytes()))
@@ -81,6 +93,22 @@ impl Gate {
     /// The tokens of a client.
     pub(crate) fn tokens(&self, client: ClientId) -> Tokens<'_> {
         Tokens::new(&self.sealer, client)
+    }
+}
+
+/// Whether a credential is no longer accepted. That the question could not be asked to its end counts as a yes.
+pub(crate) struct Lost {
+    token: CancellationToken,
+    _task: AbortOnDropHandle<()>,
+}
+
+impl Lost {
+    pub(crate) fn is_lost(&self) -> bool {
+        self.token.is_cancelled()
+    }
+
+    pub(crate) async fn lost(&self) {
+        self.token.cancelled().await;
     }
 }
 

@@ -1,17 +1,21 @@
+use std::num::NonZeroUsize;
+
 use tonic::{Request, Response, Status};
 use toolgate_api_proto::v1::{self as pb, tool_governance_server::ToolGovernance};
 use toolgate_catalog::{View, sync::Summary, upstreams::get_upstream};
-use toolgate_domain::{Caller, ClientId, Fault, Scope, Scopes, ToolId, limits};
-use toolgate_governance::{CreateApiKey, CreateUpstream, Governance, Rule, Wish};
+use toolgate_domain::{Caller, ClientId, Fault, ToolId, limits};
+use toolgate_governance::{CreateApiKey, CreateUpstream, Governance, ListApiKeys, RevokeApiKey, Rule, Wish};
 
 use crate::{
     Gate,
     catalog_service::upstream_ref,
     convert::{
-        fields::{self, count, timestamp},
+        api_key,
+        fields::{self, count},
         tool, upstream,
     },
     rpc::Rpc,
+    tokens::digest,
 };
 
 /// `ToolGovernance` over the use cases of governance.
@@ -126,31 +130,49 @@ impl GovernanceService {
         let wanted = CreateApiKey {
             client,
             display_name: ask.display_name,
-            scopes: scopes_from_proto(&ask.scopes)?,
+            scopes: api_key::scopes_from_proto(&ask.scopes)?,
+            ttl_ms: ask.ttl.map(api_key::ttl_ms_from_proto),
+            operator: ask.operator,
             validate_only: ask.validate_only,
         };
         let created = self.governance.create_api_key(&caller, wanted).await?;
-        let key = created.key;
-        let api_key = pb::ApiKey {
-            id: key.id.to_string(),
-            client_id: key.client.to_string(),
-            display_name: key.display_name,
-            scopes: key.scopes.iter().map(|scope| scope.to_string()).collect(),
-            operator: key.operator,
-            create_time: Some(timestamp(key.created_at)),
-        };
+        let api_key = api_key::to_proto(&created.key);
         let secret = created.secret.map(|secret| secret.to_string()).unwrap_or_default();
         Ok(pb::CreateApiKeyResponse { api_key: Some(api_key), secret })
     }
-}
 
-fn scopes_from_proto(scopes: &[String]) -> Result<Scopes, Fault> {
-    if scopes.len() > limits::MAX_SCOPES {
-        return Err(Fault::invalid("scopes", format!("has more than {} entries", limits::MAX_SCOPES)));
+    async fn list_api_keys(
+        &self,
+        caller: Caller,
+        ask: pb::ListApiKeysRequest,
+    ) -> Result<pb::ListApiKeysResponse, Fault> {
+        let (client, tokens) = self.gate.tenant(&caller, &ask.client_id)?;
+        let of = digest([&b"api_keys"[..]]);
+        let size =
+            fields::page_size(ask.page_size, limits::API_KEYS_PAGE_SIZE, limits::MAX_API_KEYS_PAGE_SIZE)?;
+        let list = ListApiKeys {
+            client,
+            after: tokens.open_key_page(of, &ask.page_token)?,
+            size: NonZeroUsize::new(size).unwrap_or(NonZeroUsize::MIN),
+        };
+        let page = self.governance.list_api_keys(list).await?;
+        Ok(pb::ListApiKeysResponse {
+            api_keys: page.keys.iter().map(api_key::to_proto).collect(),
+            next_page_token: page.more_after.map(|id| tokens.key_page(of, id)).unwrap_or_default(),
+        })
     }
-    let scope =
-        |(index, text): (usize, &String)| fields::required::<Scope>(text, &format!("scopes[{index}]"));
-    scopes.iter().enumerate().map(scope).collect()
+
+    async fn revoke_api_key(
+        &self,
+        caller: Caller,
+        ask: pb::RevokeApiKeyRequest,
+    ) -> Result<pb::RevokeApiKeyResponse, Fault> {
+        let (client, _) = self.gate.tenant(&caller, &ask.client_id)?;
+        let key = fields::required(&ask.id, "id")?;
+        let wanted = RevokeApiKey { client, key, validate_only: ask.validate_only };
+        let revoked = self.governance.revoke_api_key(&caller, wanted).await?;
+        Ok(pb::RevokeApiKeyResponse { api_key: Some(api_key::to_proto(&revoked)) })
+    }
 }
 
 macro_rules! asked {
@@ -292,5 +314,21 @@ impl ToolGovernance for GovernanceService {
     ) -> Result<Response<pb::CreateApiKeyResponse>, Status> {
         let call = |caller, request: Request<_>| self.create_api_key(caller, request.into_inner());
         self.gate.run(Rpc::CreateApiKey, request, call).await
+    }
+
+    async fn list_api_keys(
+        &self,
+        request: Request<pb::ListApiKeysRequest>,
+    ) -> Result<Response<pb::ListApiKeysResponse>, Status> {
+        let call = |caller, request: Request<_>| self.list_api_keys(caller, request.into_inner());
+        self.gate.run(Rpc::ListApiKeys, request, call).await
+    }
+
+    async fn revoke_api_key(
+        &self,
+        request: Request<pb::RevokeApiKeyRequest>,
+    ) -> Result<Response<pb::RevokeApiKeyResponse>, Status> {
+        let call = |caller, request: Request<_>| self.revoke_api_key(caller, request.into_inner());
+        self.gate.run(Rpc::RevokeApiKey, request, call).await
     }
 }

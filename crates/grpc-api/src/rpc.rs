@@ -68,6 +68,8 @@ rpcs! {
     RenameTool: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
     UpdateToolLocks: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
     CreateApiKey: GOVERNANCE Takes::Scope(Scope::Admin), WRITE;
+    ListApiKeys: GOVERNANCE Takes::Scope(Scope::Admin), READ;
+    RevokeApiKey: GOVERNANCE Takes::Scope(Scope::Admin), WRITE;
 }
 
 impl Rpc {
@@ -106,7 +108,7 @@ mod tests {
     #[test]
     fn every_rpc_finds_its_own_row() {
         assert_eq!(Rpc::ListTools.rule().method, "ListTools");
-        assert_eq!(Rpc::CreateApiKey.rule().method, "CreateApiKey");
-        assert_eq!(Rpc::CreateApiKey as usize + 1, RULES.len());
+        assert_eq!(Rpc::RevokeApiKey.rule().method, "RevokeApiKey");
+        assert_eq!(Rpc::RevokeApiKey as usize + 1, RULES.len());
     }
 }

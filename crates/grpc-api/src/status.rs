@@ -25,9 +25,12 @@ pub(crate) fn from_fault(rpc: Rpc, fault: &Fault, incident: impl FnOnce() -> Str
             let metadata = [("scope", scope.to_string())];
             plain(Code::PermissionDenied, ErrorReason::ScopeMissing, message, metadata)
         }
+        Fault::OperatorRequired => plain(Code::PermissionDenied, ErrorReason::OperatorRequired, message, []),
         Fault::ClientNotFound => plain(Code::NotFound, ErrorReason::ClientNotFound, message, []),
         Fault::UpstreamNotFound => plain(Code::NotFound, ErrorReason::UpstreamNotFound, message, []),
         Fault::ToolNotFound => plain(Code::NotFound, ErrorReason::ToolNotFound, message, []),
+        Fault::ApiKeyNotFound => plain(Code::NotFound, ErrorReason::ApiKeyNotFound, message, []),
+        Fault::LastOperatorKey => precondition(ErrorReason::LastOperatorKey, "api_key", message),
         Fault::SlugTaken { slug } => {
             plain(Code::AlreadyExists, ErrorReason::SlugTaken, message, [("slug", slug.clone())])
         }
@@ -41,8 +44,8 @@ pub(crate) fn from_fault(rpc: Rpc, fault: &Fault, incident: impl FnOnce() -> Str
         Fault::EtagMismatch { current } => {
             plain(Code::Aborted, ErrorReason::EtagMismatch, message, [("current_etag", current.clone())])
         }
-        Fault::ToolRemoved => precondition(ErrorReason::ToolRemoved, message),
-        Fault::ToolConflicted => precondition(ErrorReason::ToolConflicted, message),
+        Fault::ToolRemoved => precondition(ErrorReason::ToolRemoved, "tool", message),
+        Fault::ToolConflicted => precondition(ErrorReason::ToolConflicted, "tool", message),
         Fault::LimitExceeded { limit, value } => {
             let metadata = [("limit", (*limit).to_owned()), ("value", value.to_string())];
             plain(Code::ResourceExhausted, ErrorReason::LimitExceeded, message, metadata)
@@ -95,10 +98,10 @@ fn invalid(message: String, violations: &[Violation]) -> Status {
     Status::with_error_details(Code::InvalidArgument, message, details)
 }
 
-fn precondition(reason: ErrorReason, message: String) -> Status {
+fn precondition(reason: ErrorReason, subject: &str, message: String) -> Status {
     let mut details = info(reason, []);
     let kind = reason.as_str_name().trim_start_matches("ERROR_REASON_");
-    details.add_precondition_failure_violation(kind, "tool", &message);
+    details.add_precondition_failure_violation(kind, subject, &message);
     Status::with_error_details(Code::FailedPrecondition, message, details)
 }
 
@@ -126,6 +129,9 @@ mod tests {
             (Fault::ClientNotFound, Code::NotFound, ErrorReason::ClientNotFound),
             (Fault::UpstreamNotFound, Code::NotFound, ErrorReason::UpstreamNotFound),
             (Fault::ToolNotFound, Code::NotFound, ErrorReason::ToolNotFound),
+            (Fault::OperatorRequired, Code::PermissionDenied, ErrorReason::OperatorRequired),
+            (Fault::ApiKeyNotFound, Code::NotFound, ErrorReason::ApiKeyNotFound),
+            (Fault::LastOperatorKey, Code::FailedPrecondition, ErrorReason::LastOperatorKey),
             (Fault::SlugTaken { slug: "a".into() }, Code::AlreadyExists, ErrorReason::SlugTaken),
             (Fault::NameTaken { name: "a".into() }, Code::AlreadyExists, ErrorReason::NameTaken),
             (

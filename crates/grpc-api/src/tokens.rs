@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use toolgate_catalog::{Revision, ToolEntry, ToolKey};
-use toolgate_domain::{ClientId, Fault, ToolId, UpstreamId};
+use toolgate_domain::{ClientId, Fault, KeyId, ToolId, UpstreamId};
 use toolgate_sealing::{Sealer, TokenKind};
 
 /// Stands for everything in a request that its answer depends on.
@@ -62,6 +62,15 @@ impl<'a> Tokens<'a> {
         text: &str,
     ) -> Result<Option<UpstreamId>, Fault> {
         Ok(self.open_page(of, text)?.map(|(upstream, _)| upstream))
+    }
+
+    /// Where the next page of a list of API keys begins.
+    pub(crate) fn key_page(&self, of: RequestDigest, after: KeyId) -> String {
+        self.seal(TokenKind::Page, &[of.as_slice(), after.bytes()].concat())
+    }
+
+    pub(crate) fn open_key_page(&self, of: RequestDigest, text: &str) -> Result<Option<KeyId>, Fault> {
+        Ok(self.open_page(of, text)?.map(|(id, _)| KeyId::from_bytes(*id.bytes())))
     }
 
     fn open_page(&self, of: RequestDigest, text: &str) -> Result<Option<(UpstreamId, Vec<u8>)>, Fault> {

@@ -10,9 +10,9 @@ use toolgate_catalog::{
     Revision, View,
     watch_tools::{Changes, ToolChange, ToolWatch},
 };
-use toolgate_domain::{ClientId, Fault, limits};
+use toolgate_domain::{Caller, ClientId, Fault, limits};
 
-use crate::{Gate, convert::tool, rpc::Rpc, tokens::Tokens};
+use crate::{Gate, convert::tool, gate::Lost, rpc::Rpc, tokens::Tokens};
 
 struct Following {
     watch: ToolWatch,
@@ -20,6 +20,7 @@ struct Following {
     view: View,
     gate: Gate,
     stopping: CancellationToken,
+    lost: Lost,
     group: Option<Group>,
     ended: bool,
 }
@@ -30,15 +31,17 @@ struct Group {
     revision: Revision,
 }
 
-/// The stream of a watch. It ends with a resumable status when the server stops.
+/// The stream of a watch. It ends with a resumable status when the server stops, and with its caller's credential.
 pub(crate) fn watch_stream(
     watch: ToolWatch,
+    caller: Caller,
     client: ClientId,
     view: View,
     gate: Gate,
     stopping: CancellationToken,
 ) -> impl Stream<Item = Result<pb::WatchToolsResponse, Status>> + Send {
-    let following = Following { watch, client, view, gate, stopping, group: None, ended: false };
+    let lost = gate.until_lost(caller);
+    let following = Following { watch, client, view, gate, stopping, lost, group: None, ended: false };
     stream::unfold(following, |mut following| async move {
         let item = following.next().await?;
         Some((item, following))
@@ -51,7 +54,7 @@ impl Following {
             return None;
         }
         let group = match self.group.take() {
-            Some(group) if !self.stopping.is_cancelled() => Ok(group),
+            Some(group) if !self.stopping.is_cancelled() && !self.lost.is_lost() => Ok(group),
             _ => self.wait().await.map(Group::from),
         };
         Some(match group {
@@ -69,6 +72,7 @@ impl Following {
         tokio::select! {
             biased;
             () = self.stopping.cancelled() => Err(Fault::Draining),
+            () = self.lost.lost() => Err(Fault::CredentialInvalid),
             moved = tokio::time::timeout(quiet, self.watch.next()) => match moved {
                 Ok(changes) => changes,
                 Err(_) => Ok(Changes { changes: Vec::new(), revision: self.watch.told() }),

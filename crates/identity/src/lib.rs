@@ -4,29 +4,40 @@
 //!
 //! This crate must never know a transport: it is given the text of a credential, not a request.
 //!
-//! Start reading at [`Authenticator::authenticate`].
+//! Start reading at [`Authenticator::authenticate`]; what is open longer than a call ends with
+//! [`Authenticator::until_lost`].
 
-use std::sync::Arc;
+mod endings;
 
-use toolgate_domain::{Caller, Fault, KeyId, credential::ApiKey};
+use std::{sync::Arc, time::Duration};
+
+use toolgate_domain::{Caller, Clock, Fault, KeyId, credential::ApiKey};
 use toolgate_records::{Key, Record};
 use toolgate_sealing::{Sealer, parse_api_key};
 use toolgate_store::{SharedStore, StoreError};
 
+use endings::Endings;
+
 /// Longest credential that is looked at, in bytes.
 pub const MAX_CREDENTIAL_BYTES: usize = 4096;
+/// How often the clock is asked about a key that will expire, and the store after it could not be read.
+const ASK_EVERY: Duration = Duration::from_millis(500);
+/// How often a key is looked at that nobody said anything of.
+const ASK_AT_LEAST_EVERY: Duration = Duration::from_secs(60);
 
 /// Knows who holds which key. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Authenticator {
     store: SharedStore,
     sealer: Arc<Sealer>,
+    clock: Arc<dyn Clock>,
+    endings: Arc<Endings>,
 }
 
 impl Authenticator {
-    /// Over the keys in `store`.
-    pub fn new(store: SharedStore, sealer: Arc<Sealer>) -> Self {
-        Self { store, sealer }
+    /// Over the keys in `store`, in force by `clock`.
+    pub fn new(store: SharedStore, sealer: Arc<Sealer>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, sealer, clock, endings: Arc::default() }
     }
 
     /// The caller behind the value of an `Authorization` header (RFC 6750 section 2.1; the scheme in any case).
@@ -38,8 +49,31 @@ impl Authenticator {
         let value = authorization.ok_or(Fault::CredentialMissing)?;
         let token = bearer_token(value).ok_or(Fault::CredentialInvalid)?;
         let key = self.key(token).await?.ok_or(Fault::CredentialInvalid)?;
+        if !key.is_in_force(self.clock.now()) {
+            return Err(Fault::CredentialInvalid);
+        }
         let subject = key.subject();
-        Ok(Caller { client: key.client, operator: key.operator, scopes: key.scopes, subject })
+        let ApiKey { id, client, operator, scopes, expires_at, .. } = key;
+        Ok(Caller { client, operator, scopes, subject, key: id, expires_at })
+    }
+
+    /// Comes back when the caller's credential is no longer accepted, well within a second of that. What cannot be read
+    /// from the store ends nothing: it is asked again.
+    pub async fn until_lost(&self, caller: &Caller) {
+        let mut endings = self.endings.follow(&self.store);
+        loop {
+            endings.borrow_and_update();
+            let pause = match self.by_id(caller.key).await {
+                Ok(Some(key)) if key.is_in_force(self.clock.now()) => match key.expires_at {
+                    Some(_) => ASK_EVERY,
+                    None => ASK_AT_LEAST_EVERY,
+                },
+                Ok(_) => return,
+                Err(_) => ASK_EVERY,
+            };
+            // An end is as good as a time-out here: both lead to another look.
+            let _ = tokio::time::timeout(pause, endings.changed()).await;
+        }
     }
 
     /// A key in our own form is found by its id; the bootstrap key, which an operator may have made up, is the only other.
@@ -93,6 +127,15 @@ mod tests {
     const KEY: KeyId = KeyId::from_bytes([2; 16]);
     const MADE_UP: &str = "an operator's own key of more than 32 characters";
 
+    #[derive(Debug)]
+    struct Still;
+
+    impl Clock for Still {
+        fn now(&self) -> Moment {
+            Moment::from_unix_ms(1_000)
+        }
+    }
+
     /// A store with one key in our own form; `bootstrap` adds one that an operator made up.
     async fn authenticator(secret: &str, bootstrap: bool) -> Authenticator {
         let sealer = Arc::new(Sealer::new(&MasterKey::ephemeral()));
@@ -105,6 +148,8 @@ mod tests {
             operator: false,
             digest: sealer.key_digest(secret),
             created_at: Moment::default(),
+            expires_at: None,
+            revoked_at: None,
         };
         let other = KeyId::from_bytes([3; 16]);
         let mut records = vec![Record::ApiKey(key(KEY, secret)), Record::ApiKeyOwner(KEY, CLIENT)];
@@ -118,7 +163,7 @@ mod tests {
         };
         let store: SharedStore = store;
         store.commit(records.iter().fold(Commit::new(), put)).await.unwrap();
-        Authenticator::new(store, sealer)
+        Authenticator::new(store, sealer, Arc::new(Still))
     }
 
     #[tokio::test]
@@ -158,5 +203,40 @@ mod tests {
             authenticator(&secret, true).await.authenticate(None).await,
             Err(Fault::CredentialMissing)
         );
+    }
+
+    #[tokio::test]
+    async fn a_key_that_expired_or_was_revoked_is_refused_like_an_unknown_one() {
+        let secret = new_secret();
+        let text = format!("Bearer {}", *format_api_key(KEY.bytes(), &secret));
+        let known = authenticator(&secret, false).await;
+        let Some(Record::ApiKey(key)) = known.read(&Key::ApiKey(CLIENT, KEY)).await.unwrap() else {
+            panic!("no key where it was put")
+        };
+        let at = |ms| Some(Moment::from_unix_ms(ms));
+        for (expires_at, revoked_at, accepted) in
+            [(at(1_001), None, true), (at(1_000), None, false), (None, at(2_000), false), (None, None, true)]
+        {
+            let (row, value) = Record::ApiKey(ApiKey { expires_at, revoked_at, ..key.clone() }).encode();
+            known.store.commit(Commit::new().put(row, value)).await.unwrap();
+            let answer = known.authenticate(Some(&text)).await;
+            assert_eq!(answer.is_ok(), accepted, "{expires_at:?} {revoked_at:?}");
+            assert!(accepted || answer == Err(Fault::CredentialInvalid));
+        }
+    }
+
+    #[tokio::test]
+    async fn the_end_of_a_key_is_heard_by_who_waits_for_it_and_not_that_of_another() {
+        let secret = new_secret();
+        let known = authenticator(&secret, true).await;
+        let ours = format!("Bearer {}", *format_api_key(KEY.bytes(), &secret));
+        let ours = known.authenticate(Some(&ours)).await.unwrap();
+        let theirs = known.authenticate(Some(&format!("Bearer {MADE_UP}"))).await.unwrap();
+        let mut lost = Box::pin(known.until_lost(&ours));
+        let mut kept = Box::pin(known.until_lost(&theirs));
+        assert!(tokio::time::timeout(Duration::from_millis(50), &mut lost).await.is_err());
+        known.store.commit(Commit::new().delete(Key::ApiKeyOwner(KEY).encode())).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(1), lost).await.expect("heard within a second");
+        assert!(tokio::time::timeout(Duration::from_millis(50), &mut kept).await.is_err());
     }
 }

@@ -168,6 +168,16 @@ impl Key {
         kinds(client, kind::RULING, kind::RULING)
     }
 
+    /// The API keys of one tenant, in order of creation.
+    pub fn api_keys_of(client: ClientId) -> KeyRange {
+        kinds(client, kind::API_KEY, kind::API_KEY)
+    }
+
+    /// Whose each API key is: a key that ends leaves this range.
+    pub fn api_key_owners() -> KeyRange {
+        KeyRange::prefix(vec![GLOBAL, kind::GLOBAL_API_KEY])
+    }
+
     /// The status rows of one tenant.
     pub fn statuses_of(client: ClientId) -> KeyRange {
         kinds(client, kind::STATUS, kind::STATUS)

@@ -236,6 +236,10 @@ pub(crate) struct ApiKey {
     pub digest: Vec<u8>,
     #[prost(int64, tag = "5")]
     pub created_at_ms: i64,
+    #[prost(int64, optional, tag = "6")]
+    pub expires_at_ms: Option<i64>,
+    #[prost(int64, optional, tag = "7")]
+    pub revoked_at_ms: Option<i64>,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -167,7 +167,7 @@ fn governance(
     let catalog = Catalog::new(Arc::clone(store));
     let limits = sync_limits(settings);
     let syncs = Syncs::new(&catalog, servers.clone(), Arc::clone(&sealer), clock.clone(), limits);
-    let authenticator = Authenticator::new(Arc::clone(store), Arc::clone(&sealer));
+    let authenticator = Authenticator::new(Arc::clone(store), Arc::clone(&sealer), clock.clone());
     let gate = Gate::new(authenticator, Arc::clone(&sealer), entropy.clone());
     Ok((Governance::new(catalog, syncs, servers, sealer, clock, entropy), gate))
 }

@@ -18,6 +18,7 @@ mod command_line;
 mod crash;
 mod demo;
 mod isolation;
+mod keys;
 mod listings;
 mod outgoing;
 mod process;

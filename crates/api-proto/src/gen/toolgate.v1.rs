@@ -299,12 +299,18 @@ pub struct ApiKey {
     /// What it may do: any of `mcp:read`, `mcp:write`, `mcp:call`, `mcp:admin`, ordered.
     #[prost(string, repeated, tag = "4")]
     pub scopes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Whether it may name another `client_id` in a request. Only the bootstrap key may.
+    /// Whether it may name another `client_id` in a request, and make and delete clients. The bootstrap key may.
     #[prost(bool, tag = "5")]
     pub operator: bool,
     /// When it was made.
     #[prost(message, optional, tag = "6")]
     pub create_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// From when on it is not accepted; absent when it never expires.
+    #[prost(message, optional, tag = "7")]
+    pub expire_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// When it was revoked; absent while it is not.
+    #[prost(message, optional, tag = "8")]
+    pub revoke_time: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// Why a call failed: the `reason` of `google.rpc.ErrorInfo`, without the prefix `ERROR_REASON_`, in the domain
 /// `toolgate.dev`. Reasons and metadata keys, once published, stay.
@@ -391,6 +397,18 @@ pub enum ErrorReason {
     ///
     /// Example: `{"reason": "INTERNAL", "metadata": {"incident": "…"}}`
     Internal = 18,
+    /// NOT_FOUND. The client has no such API key.
+    ///
+    /// Example: `{"reason": "API_KEY_NOT_FOUND"}`
+    ApiKeyNotFound = 20,
+    /// PERMISSION_DENIED. Only an operator key may do this, whatever its scopes.
+    ///
+    /// Example: `{"reason": "OPERATOR_REQUIRED"}`
+    OperatorRequired = 21,
+    /// FAILED_PRECONDITION. The key is the last operator key that never expires. Make another one first.
+    ///
+    /// Example: `{"reason": "LAST_OPERATOR_KEY"}`
+    LastOperatorKey = 22,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -419,6 +437,9 @@ impl ErrorReason {
             Self::WatchLagged => "ERROR_REASON_WATCH_LAGGED",
             Self::NameTaken => "ERROR_REASON_NAME_TAKEN",
             Self::Internal => "ERROR_REASON_INTERNAL",
+            Self::ApiKeyNotFound => "ERROR_REASON_API_KEY_NOT_FOUND",
+            Self::OperatorRequired => "ERROR_REASON_OPERATOR_REQUIRED",
+            Self::LastOperatorKey => "ERROR_REASON_LAST_OPERATOR_KEY",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -444,6 +465,9 @@ impl ErrorReason {
             "ERROR_REASON_WATCH_LAGGED" => Some(Self::WatchLagged),
             "ERROR_REASON_NAME_TAKEN" => Some(Self::NameTaken),
             "ERROR_REASON_INTERNAL" => Some(Self::Internal),
+            "ERROR_REASON_API_KEY_NOT_FOUND" => Some(Self::ApiKeyNotFound),
+            "ERROR_REASON_OPERATOR_REQUIRED" => Some(Self::OperatorRequired),
+            "ERROR_REASON_LAST_OPERATOR_KEY" => Some(Self::LastOperatorKey),
             _ => None,
         }
     }
@@ -1635,6 +1659,12 @@ pub struct CreateApiKeyRequest {
     /// Check everything, make nothing; `secret` is empty then.
     #[prost(bool, tag = "4")]
     pub validate_only: bool,
+    /// How long the key is accepted, by the server's clock: at least one second. Absent for a key that never expires.
+    #[prost(message, optional, tag = "5")]
+    pub ttl: ::core::option::Option<::prost_types::Duration>,
+    /// Makes another operator key. Takes an operator key (PERMISSION_DENIED), and `client_id` empty or the caller's own.
+    #[prost(bool, tag = "6")]
+    pub operator: bool,
 }
 /// The new key.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1645,6 +1675,49 @@ pub struct CreateApiKeyResponse {
     /// Its text form `tg_<id>_<secret>`: what callers send. It cannot be read again.
     #[prost(string, tag = "2")]
     pub secret: ::prost::alloc::string::String,
+}
+/// Which keys.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListApiKeysRequest {
+    /// Tenant that they act for (UUID); empty for the caller's own. Another one takes an operator key.
+    #[prost(string, tag = "1")]
+    pub client_id: ::prost::alloc::string::String,
+    /// Keys per page: 0 for 100, above 1000 is lowered to it, negative is INVALID_ARGUMENT.
+    #[prost(int32, tag = "2")]
+    pub page_size: i32,
+    /// `next_page_token` of the page before; empty for the first.
+    #[prost(string, tag = "3")]
+    pub page_token: ::prost::alloc::string::String,
+}
+/// A page of keys.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListApiKeysResponse {
+    /// In order of creation.
+    #[prost(message, repeated, tag = "1")]
+    pub api_keys: ::prost::alloc::vec::Vec<ApiKey>,
+    /// For the next page; empty at the end of the list.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+/// A key to end.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RevokeApiKeyRequest {
+    /// The key (UUID): the middle part of its text form, hyphenated. Required.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// Tenant that it acts for (UUID); empty for the caller's own. Another one takes an operator key.
+    #[prost(string, tag = "2")]
+    pub client_id: ::prost::alloc::string::String,
+    /// Check everything, write nothing.
+    #[prost(bool, tag = "3")]
+    pub validate_only: bool,
+}
+/// The ended key.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RevokeApiKeyResponse {
+    /// As kept.
+    #[prost(message, optional, tag = "1")]
+    pub api_key: ::core::option::Option<ApiKey>,
 }
 /// Generated client implementations.
 pub mod tool_governance_client {
@@ -1927,6 +2000,42 @@ pub mod tool_governance_client {
             req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "CreateApiKey"));
             self.inner.unary(req, path, codec).await
         }
+        /// Lists the API keys of a client in order of creation, revoked and expired ones too, without secrets.
+        ///
+        /// Takes `mcp:admin`.
+        pub async fn list_api_keys(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListApiKeysRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListApiKeysResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/toolgate.v1.ToolGovernance/ListApiKeys");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "ListApiKeys"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Ends an API key for good.
+        ///
+        /// Takes `mcp:admin`; an operator key takes an operator key (PERMISSION_DENIED). No later call with the key is accepted,
+        /// and its open streams end within a second. Revoking a revoked key changes nothing and is OK. The last operator key
+        /// that never expires cannot be revoked (FAILED_PRECONDITION): nobody could make another.
+        pub async fn revoke_api_key(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RevokeApiKeyRequest>,
+        ) -> std::result::Result<tonic::Response<super::RevokeApiKeyResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/toolgate.v1.ToolGovernance/RevokeApiKey");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "RevokeApiKey"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -2021,6 +2130,22 @@ pub mod tool_governance_server {
             &self,
             request: tonic::Request<super::CreateApiKeyRequest>,
         ) -> std::result::Result<tonic::Response<super::CreateApiKeyResponse>, tonic::Status>;
+        /// Lists the API keys of a client in order of creation, revoked and expired ones too, without secrets.
+        ///
+        /// Takes `mcp:admin`.
+        async fn list_api_keys(
+            &self,
+            request: tonic::Request<super::ListApiKeysRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListApiKeysResponse>, tonic::Status>;
+        /// Ends an API key for good.
+        ///
+        /// Takes `mcp:admin`; an operator key takes an operator key (PERMISSION_DENIED). No later call with the key is accepted,
+        /// and its open streams end within a second. Revoking a revoked key changes nothing and is OK. The last operator key
+        /// that never expires cannot be revoked (FAILED_PRECONDITION): nobody could make another.
+        async fn revoke_api_key(
+            &self,
+            request: tonic::Request<super::RevokeApiKeyRequest>,
+        ) -> std::result::Result<tonic::Response<super::RevokeApiKeyResponse>, tonic::Status>;
     }
     /// Writes: registers upstreams and records what people rule about tools.
     ///
@@ -2507,6 +2632,82 @@ pub mod tool_governance_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = CreateApiKeySvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolgate.v1.ToolGovernance/ListApiKeys" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListApiKeysSvc<T: ToolGovernance>(pub Arc<T>);
+                    impl<T: ToolGovernance> tonic::server::UnaryService<super::ListApiKeysRequest> for ListApiKeysSvc<T> {
+                        type Response = super::ListApiKeysResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListApiKeysRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as ToolGovernance>::list_api_keys(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListApiKeysSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolgate.v1.ToolGovernance/RevokeApiKey" => {
+                    #[allow(non_camel_case_types)]
+                    struct RevokeApiKeySvc<T: ToolGovernance>(pub Arc<T>);
+                    impl<T: ToolGovernance> tonic::server::UnaryService<super::RevokeApiKeyRequest> for RevokeApiKeySvc<T> {
+                        type Response = super::RevokeApiKeyResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RevokeApiKeyRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as ToolGovernance>::revoke_api_key(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RevokeApiKeySvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

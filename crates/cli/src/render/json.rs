@@ -327,9 +327,22 @@ pub(crate) struct NewKey<'a> {
     secret: &'a str,
 }
 
+/// `RevokeApiKeyResponse`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ApiKey<'a> {
+pub(crate) struct KeyAnswer<'a> {
+    api_key: ApiKey<'a>,
+}
+
+impl<'a> KeyAnswer<'a> {
+    pub(crate) fn new(key: &'a v1::ApiKey) -> Self {
+        Self { api_key: key.into() }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ApiKey<'a> {
     id: &'a str,
     client_id: &'a str,
     display_name: &'a str,
@@ -337,19 +350,30 @@ struct ApiKey<'a> {
     operator: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     create_time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expire_time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revoke_time: Option<String>,
 }
 
 impl<'a> NewKey<'a> {
     pub(crate) fn new(key: &'a v1::ApiKey, secret: &'a str) -> Self {
-        let api_key = ApiKey {
+        Self { api_key: key.into(), secret }
+    }
+}
+
+impl<'a> From<&'a v1::ApiKey> for ApiKey<'a> {
+    fn from(key: &'a v1::ApiKey) -> Self {
+        Self {
             id: &key.id,
             client_id: &key.client_id,
             display_name: &key.display_name,
             scopes: &key.scopes,
             operator: key.operator,
             create_time: key.create_time.as_ref().map(ToString::to_string),
-        };
-        Self { api_key, secret }
+            expire_time: key.expire_time.as_ref().map(ToString::to_string),
+            revoke_time: key.revoke_time.as_ref().map(ToString::to_string),
+        }
     }
 }
 

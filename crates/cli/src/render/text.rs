@@ -1,7 +1,9 @@
 //! Results as text. Lines come out unescaped; the console escapes them. Only cells of a table are escaped here, so that
 //! columns stand straight.
 
-use toolgate_api_proto::v1::{Effect, Tool, ToolState, ToolStatus, Upstream, UpstreamHealth, upstream};
+use toolgate_api_proto::v1::{
+    ApiKey, Effect, Tool, ToolState, ToolStatus, Upstream, UpstreamHealth, upstream,
+};
 
 use crate::hidden::escape;
 use crate::limits::{MAX_COLUMN_CHARS, SHORT_HASH_CHARS};
@@ -197,6 +199,23 @@ pub(crate) fn found(response: &toolgate_api_proto::v1::SyncUpstreamResponse, ups
         response.unchanged,
         upstream.sync_issues.len()
     )
+}
+
+pub(crate) fn keys() -> Table<6> {
+    Table::new(["ID", "NAME", "SCOPES", "CREATED", "EXPIRES", "REVOKED"])
+}
+
+pub(crate) fn key_row(key: &ApiKey) -> [String; 6] {
+    let time = |time: &Option<_>| time.as_ref().map_or(NONE.to_owned(), ToString::to_string);
+    let operator = if key.operator { " (operator)" } else { "" };
+    [
+        key.id.clone(),
+        or_none(&key.display_name).to_owned(),
+        format!("{}{operator}", key.scopes.join(",")),
+        time(&key.create_time),
+        time(&key.expire_time),
+        time(&key.revoke_time),
+    ]
 }
 
 fn reached_by(upstream: &Upstream) -> String {

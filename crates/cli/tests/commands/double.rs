@@ -19,6 +19,7 @@ use crate::{Ended, Seat, id, toolgate_at};
 pub(crate) struct Script {
     pub(crate) tools: Vec<Tool>,
     pub(crate) upstreams: Vec<Upstream>,
+    pub(crate) api_keys: Vec<ApiKey>,
     /// Tools a page; 0 for all.
     pub(crate) page_size: usize,
     /// Answer of every call that reads upstreams or syncs.
@@ -310,9 +311,32 @@ impl ToolGovernance for Double {
         &self,
         request: Request<CreateApiKeyRequest>,
     ) -> Result<Response<CreateApiKeyResponse>, Status> {
-        let CreateApiKeyRequest { display_name, scopes, .. } = request.into_inner();
-        let api_key = ApiKey { id: id(5), client_id: id(0), display_name, scopes, ..Default::default() };
+        let CreateApiKeyRequest { display_name, scopes, ttl, operator, .. } = request.into_inner();
+        let client_id = id(0);
+        let expire_time = ttl.map(|ttl| toolgate_api_proto::Timestamp { seconds: ttl.seconds, nanos: 0 });
+        let mut api_key = ApiKey { id: id(5), client_id, display_name, scopes, ..Default::default() };
+        (api_key.operator, api_key.expire_time) = (operator, expire_time);
         let secret = "tg_5_secret".to_owned();
         Ok(Response::new(CreateApiKeyResponse { api_key: Some(api_key), secret }))
+    }
+
+    async fn list_api_keys(
+        &self,
+        _: Request<ListApiKeysRequest>,
+    ) -> Result<Response<ListApiKeysResponse>, Status> {
+        let api_keys = self.script().api_keys.clone();
+        Ok(Response::new(ListApiKeysResponse { api_keys, ..Default::default() }))
+    }
+
+    async fn revoke_api_key(
+        &self,
+        request: Request<RevokeApiKeyRequest>,
+    ) -> Result<Response<RevokeApiKeyResponse>, Status> {
+        let id = request.into_inner().id;
+        let api_key = self.script().api_keys.iter().find(|key| key.id == id).cloned();
+        match api_key {
+            None => Err(refusal(Code::NotFound, "API_KEY_NOT_FOUND", "no such API key", [])),
+            api_key => Ok(Response::new(RevokeApiKeyResponse { api_key })),
+        }
     }
 }

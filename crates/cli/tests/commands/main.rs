@@ -3,6 +3,7 @@
 mod approving;
 mod double;
 mod failing;
+mod keys;
 mod listing;
 mod upstreams;
 mod watching;
@@ -137,7 +138,9 @@ fn words_that_contradict_each_other_are_refused() {
         "tool list --state lost",
         "tool list --view both",
         "key create",
+        "key revoke",
         "key create --scope mcp:everything",
+        "key create --scope mcp:read --expires-in soon",
         "key create --scope mcp:read --key tg_1_2",
     ];
     for words in refused {

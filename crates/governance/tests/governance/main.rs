@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends where it is surprised")]
 
 mod catalogue;
+mod keys;
 mod limits;
 mod overrides;
 mod races;

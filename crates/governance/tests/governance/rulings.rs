@@ -170,6 +170,8 @@ async fn nobody_grants_a_scope_that_they_lack() {
         client: bench.client,
         display_name: String::new(),
         scopes: scopes.iter().copied().collect::<Scopes>(),
+        ttl_ms: None,
+        operator: false,
         validate_only: false,
     };
     let refused = bench.governance.create_api_key(&caller, wanted(&[Scope::Write])).await.unwrap_err();

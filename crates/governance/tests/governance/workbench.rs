@@ -8,7 +8,9 @@ use toolgate_catalog::{
     upstreams::{UpstreamDetail, UpstreamRef, get_upstream},
 };
 use toolgate_definition::Fingerprint;
-use toolgate_domain::{Caller, ClientId, Fault, Scopes, ToolId, ToolState, UpstreamId, upstream::Transport};
+use toolgate_domain::{
+    Caller, ClientId, Fault, KeyId, Scopes, ToolId, ToolState, UpstreamId, upstream::Transport,
+};
 use toolgate_governance::{CreateUpstream, Governance, Rule, Ruled, Wish};
 use toolgate_records::{ChainedRuling, Key, Record, chain};
 use toolgate_sealing::{MasterKey, Sealer};
@@ -59,7 +61,14 @@ impl Workbench {
     }
 
     pub(crate) fn caller(&self) -> Caller {
-        Caller { client: self.client, operator: true, scopes: Scopes::all(), subject: "key:test".into() }
+        Caller {
+            client: self.client,
+            operator: true,
+            scopes: Scopes::all(),
+            subject: "key:test".into(),
+            key: KeyId::from_bytes([1; 16]),
+            expires_at: None,
+        }
     }
 
     /// Registers a server at a URL made of its slug, and waits for its first sync.

@@ -68,11 +68,17 @@ impl Ring {
         let catalog = Catalog::new(Arc::clone(&store));
         let limits = SyncLimits::default();
         let syncs = Syncs::new(&catalog, servers.clone(), Arc::clone(&sealer), clock.clone(), limits);
-        let governance =
-            Governance::new(catalog.clone(), syncs, servers.clone(), sealer.clone(), clock, entropy.clone());
+        let governance = Governance::new(
+            catalog.clone(),
+            syncs,
+            servers.clone(),
+            sealer.clone(),
+            clock.clone(),
+            entropy.clone(),
+        );
         let operator = Key("an operator key of this test, long enough".into());
         governance.bootstrap(&operator.0).await.unwrap();
-        let authenticator = Authenticator::new(Arc::clone(&store), Arc::clone(&sealer));
+        let authenticator = Authenticator::new(Arc::clone(&store), Arc::clone(&sealer), clock.clone());
         let gate = Gate::new(authenticator, Arc::clone(&sealer), entropy);
         let catalog = CatalogService::new(catalog, gate.clone(), CancellationToken::new());
         let governance = GovernanceService::new(governance, gate);

@@ -12,6 +12,8 @@ pub(super) fn api_key_row(key: &ApiKey) -> stored::ApiKey {
         operator: key.operator,
         digest: key.digest.to_vec(),
         created_at_ms: key.created_at.unix_ms(),
+        expires_at_ms: key.expires_at.map(|at| at.unix_ms()),
+        revoked_at_ms: key.revoked_at.map(|at| at.unix_ms()),
     }
 }
 
@@ -27,5 +29,7 @@ pub(super) fn read_api_key(row: &Reader<'_>, client: ClientId, id: KeyId) -> Res
         operator: payload.operator,
         digest: row.fixed("digest", &payload.digest)?,
         created_at: moment(payload.created_at_ms),
+        expires_at: payload.expires_at_ms.map(moment),
+        revoked_at: payload.revoked_at_ms.map(moment),
     })
 }

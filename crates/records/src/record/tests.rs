@@ -128,6 +128,8 @@ fn one_of_each() -> Vec<Record> {
             operator: true,
             digest: [6; 32],
             created_at: at(9),
+            expires_at: Some(at(10)),
+            revoked_at: Some(at(11)),
         }),
         Record::Status(
             CLIENT,

@@ -1,7 +1,7 @@
 //! Use case: making an API key.
 
 use toolgate_catalog::from_commit_error;
-use toolgate_domain::{Caller, ClientId, Fault, KeyId, Scopes, credential::ApiKey, limits};
+use toolgate_domain::{Caller, ClientId, Fault, KeyId, Moment, Scopes, credential::ApiKey, limits};
 use toolgate_records::{Key, Record};
 use toolgate_sealing::{format_api_key, new_secret};
 use toolgate_store::{Commit, CommitError, Condition};
@@ -18,6 +18,10 @@ pub struct CreateApiKey {
     pub display_name: String,
     /// What it may do. At least one.
     pub scopes: Scopes,
+    /// How long it is accepted, in milliseconds; `None` for ever.
+    pub ttl_ms: Option<i64>,
+    /// Whether it may name other tenants.
+    pub operator: bool,
     /// Check everything, make nothing.
     pub validate_only: bool,
 }
@@ -37,24 +41,17 @@ impl std::fmt::Debug for CreatedApiKey {
 }
 
 impl Governance {
-    /// Makes a key. Nobody can grant a scope that they lack.
+    /// Makes a key. Nobody can grant what they lack.
     ///
     /// # Errors
-    /// [`Fault::Invalid`]; [`Fault::ScopeMissing`] for a scope that the caller lacks; [`Fault::ClientNotFound`]; failures
-    /// of the store.
+    /// [`Fault::Invalid`]; [`Fault::ScopeMissing`] for a scope that the caller lacks; [`Fault::OperatorRequired`] for an
+    /// operator key; [`Fault::ClientNotFound`]; failures of the store.
     pub async fn create_api_key(
         &self,
         caller: &Caller,
         wanted: CreateApiKey,
     ) -> Result<CreatedApiKey, Fault> {
-        if wanted.display_name.len() > limits::MAX_DISPLAY_NAME_BYTES {
-            let problem = format!("is longer than {} bytes", limits::MAX_DISPLAY_NAME_BYTES);
-            return Err(Fault::invalid("display_name", problem));
-        }
-        if wanted.scopes == Scopes::default() {
-            return Err(Fault::invalid("scopes", "is empty; name at least one scope"));
-        }
-        wanted.scopes.iter().try_for_each(|scope| caller.require(scope))?;
+        grantable(caller, &wanted)?;
         self.catalog.snapshot(wanted.client, None).await?;
         let secret = new_secret();
         let created_at = self.clock.now();
@@ -63,9 +60,13 @@ impl Governance {
             client: wanted.client,
             display_name: wanted.display_name,
             scopes: wanted.scopes,
-            operator: false,
+            operator: wanted.operator,
             digest: self.sealer.key_digest(&secret),
             created_at,
+            expires_at: wanted
+                .ttl_ms
+                .map(|ttl| Moment::from_unix_ms(created_at.unix_ms().saturating_add(ttl))),
+            revoked_at: None,
         };
         if wanted.validate_only {
             return Ok(CreatedApiKey { key, secret: None });
@@ -88,4 +89,26 @@ impl Governance {
             error => from_commit_error(&error),
         })
     }
+}
+
+/// Operator keys stay within one client, so that the last of them can be told.
+fn grantable(caller: &Caller, wanted: &CreateApiKey) -> Result<(), Fault> {
+    if wanted.display_name.len() > limits::MAX_DISPLAY_NAME_BYTES {
+        let problem = format!("is longer than {} bytes", limits::MAX_DISPLAY_NAME_BYTES);
+        return Err(Fault::invalid("display_name", problem));
+    }
+    if wanted.scopes == Scopes::default() {
+        return Err(Fault::invalid("scopes", "is empty; name at least one scope"));
+    }
+    if wanted.ttl_ms.is_some_and(|ttl| ttl < limits::MIN_API_KEY_TTL_MS) {
+        return Err(Fault::invalid("ttl", "is shorter than one second"));
+    }
+    wanted.scopes.iter().try_for_each(|scope| caller.require(scope))?;
+    if wanted.operator {
+        caller.require_operator()?;
+        if wanted.client != caller.client {
+            return Err(Fault::invalid("client_id", "of an operator key must be empty or the caller's own"));
+        }
+    }
+    Ok(())
 }
