@@ -1,6 +1,8 @@
 use std::{num::NonZeroUsize, pin::Pin, sync::Arc};
 
+use bytes::Bytes;
 use futures::Stream;
+use prost::Message;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 use toolgate_api_proto::{
@@ -20,6 +22,7 @@ use toolgate_domain::{Caller, Fault, Scope, limits};
 use crate::{
     Gate,
     convert::{fields, tool, upstream},
+    encoded_pages::EncodedPages,
     rpc::Rpc,
     tokens::{RequestDigest, digest},
     watch_stream::watch_stream,
@@ -31,12 +34,36 @@ pub struct CatalogService {
     catalog: Catalog,
     gate: Gate,
     stopping: CancellationToken,
+    encoded: Arc<EncodedPages>,
+}
+
+/// A list of tools that is about to be answered.
+struct Asked {
+    list: ListTools,
+    of: RequestDigest,
+    snapshot: Arc<Snapshot>,
+    etag: String,
+    revision: String,
+    if_none_match: String,
+}
+
+impl Asked {
+    /// Whether the caller holds the answer already.
+    fn is_known(&self) -> bool {
+        self.if_none_match == self.etag
+    }
+
+    /// The answer to a caller who does.
+    fn not_modified(self) -> pb::ListToolsResponse {
+        let Self { etag, revision, .. } = self;
+        pb::ListToolsResponse { revision, etag, not_modified: true, ..Default::default() }
+    }
 }
 
 impl CatalogService {
     /// Answers from `catalog`; streams end when `stopping` is cancelled.
     pub fn new(catalog: Catalog, gate: Gate, stopping: CancellationToken) -> Self {
-        Self { catalog, gate, stopping }
+        Self { catalog, gate, stopping, encoded: Arc::default() }
     }
 
     async fn list_tools(
@@ -44,10 +71,37 @@ impl CatalogService {
         caller: Caller,
         request: Request<pb::ListToolsRequest>,
     ) -> Result<pb::ListToolsResponse, Fault> {
+        let asked = self.asked(&caller, request).await?;
+        if asked.is_known() { Ok(asked.not_modified()) } else { self.page(asked) }
+    }
+
+    /// As [`ToolCatalog::list_tools`], encoded; a page that was asked for lately is not made again.
+    pub(crate) async fn list_encoded_tools(
+        &self,
+        request: Request<pb::ListToolsRequest>,
+    ) -> Result<Response<Bytes>, Status> {
+        let call = async |caller: Caller, request| {
+            let asked = self.asked(&caller, request).await?;
+            if asked.is_known() {
+                return Ok(asked.not_modified().encode_to_vec().into());
+            }
+            let (client, etag) = (asked.list.client, asked.etag.clone());
+            if let Some(encoded) = self.encoded.get(client, &etag) {
+                return Ok(encoded);
+            }
+            let encoded = Bytes::from(self.page(asked)?.encode_to_vec());
+            self.encoded.put(client, &etag, encoded.clone());
+            Ok(encoded)
+        };
+        self.gate.run(Rpc::ListTools, request, call).await
+    }
+
+    /// What is asked, and the snapshot that answers it.
+    async fn asked(&self, caller: &Caller, request: Request<pb::ListToolsRequest>) -> Result<Asked, Fault> {
         let whole = request.extensions().get::<WholeAnswer>().is_some();
         let ask = request.into_inner();
-        let view = admitted_view(&caller, ask.view)?;
-        let (client, tokens) = self.gate.tenant(&caller, &ask.client_id)?;
+        let view = admitted_view(caller, ask.view)?;
+        let (client, tokens) = self.gate.tenant(caller, &ask.client_id)?;
         let of = list_digest(&ask, view);
         let size = fields::page_size(ask.page_size, limits::TOOLS_PAGE_SIZE, limits::TOOLS_PAGE_SIZE)?;
         let list = ListTools {
@@ -62,13 +116,16 @@ impl CatalogService {
         let page_of = digest([&of[..], &list_size_bytes(list.size), ask.page_token.as_bytes()]);
         let etag = tokens.answer(page_of, snapshot.revision());
         let revision = tokens.revision(snapshot.revision());
-        if ask.if_none_match == etag {
-            return Ok(pb::ListToolsResponse { revision, etag, not_modified: true, ..Default::default() });
-        }
+        Ok(Asked { list, of, snapshot, etag, revision, if_none_match: ask.if_none_match })
+    }
+
+    fn page(&self, asked: Asked) -> Result<pb::ListToolsResponse, Fault> {
+        let Asked { list, of, snapshot, etag, revision, .. } = asked;
+        let tokens = self.gate.tokens(list.client);
         let page = list_from(snapshot, &list)?.page;
-        let next = page.more_after.map(|key| tokens.tool_page(of, &key)).unwrap_or_default();
-        let tools = page.tools.iter().map(|entry| tool::to_proto(entry, view, &tokens)).collect();
-        Ok(pb::ListToolsResponse { tools, next_page_token: next, revision, etag, not_modified: false })
+        let next_page_token = page.more_after.map(|key| tokens.tool_page(of, &key)).unwrap_or_default();
+        let tools = page.tools.iter().map(|entry| tool::to_proto(entry, list.view, &tokens)).collect();
+        Ok(pb::ListToolsResponse { tools, next_page_token, revision, etag, not_modified: false })
     }
 
     async fn get_tool(&self, caller: Caller, ask: pb::GetToolRequest) -> Result<pb::GetToolResponse, Fault> {

@@ -8,8 +8,10 @@
 //!
 //! Start reading at [`CatalogService`] and [`rpc::RULES`].
 
+mod catalog_server;
 mod catalog_service;
 mod convert;
+mod encoded_pages;
 mod gate;
 mod governance_service;
 mod health;
@@ -18,7 +20,9 @@ mod status;
 mod tokens;
 mod watch_stream;
 
+pub use catalog_server::CatalogServer;
 pub use catalog_service::CatalogService;
+pub use encoded_pages::{MAX_ENCODED_ANSWERS, MAX_ENCODED_BYTES};
 pub use gate::Gate;
 pub use governance_service::GovernanceService;
 pub use health::{Health, reflection};

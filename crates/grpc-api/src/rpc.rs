@@ -79,6 +79,22 @@ impl Rpc {
     }
 }
 
+/// Service and method of a request's path, `/package.Service/Method`, if the method is served: one of the table, of health
+/// or of reflection.
+pub fn known_method(path: &str) -> Option<(&'static str, &'static str)> {
+    let (service, method) = path.strip_prefix('/')?.split_once('/')?;
+    let ours = RULES.iter().map(|rule| (rule.service, rule.method));
+    ours.chain(STANDARD_METHODS.iter().copied()).find(|known| *known == (service, method))
+}
+
+/// What is served beside the table.
+const STANDARD_METHODS: &[(&str, &str)] = &[
+    ("grpc.health.v1.Health", "Check"),
+    ("grpc.health.v1.Health", "List"),
+    ("grpc.health.v1.Health", "Watch"),
+    ("grpc.reflection.v1.ServerReflection", "ServerReflectionInfo"),
+];
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -103,6 +119,17 @@ mod tests {
         }
         let row = |rule: &Rule| (rule.service.to_owned(), rule.method.to_owned(), rule.deadline.is_none());
         assert_eq!(RULES.iter().map(row).collect::<BTreeSet<_>>(), declared);
+    }
+
+    #[test]
+    fn only_methods_that_are_served_are_known_by_their_path() {
+        assert_eq!(known_method("/toolgate.v1.ToolCatalog/GetTool"), Some((CATALOG, "GetTool")));
+        assert_eq!(known_method("/grpc.health.v1.Health/Check"), Some(STANDARD_METHODS[0]));
+        for path in
+            ["", "/", "/toolgate.v1.ToolCatalog/", "/toolgate.v1.ToolCatalog/GetTool/", "toolgate.v1/x"]
+        {
+            assert_eq!(known_method(path), None, "{path}");
+        }
     }
 
     #[test]

@@ -9,20 +9,33 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use tracing::Instrument;
 
 use crate::limits::MAX_CORRELATION_ID_BYTES;
+use crate::request_span;
 
-pub(crate) const X_CORRELATION_ID: HeaderName = HeaderName::from_static("x-correlation-id");
+/// Carries the id on requests and answers.
+pub const X_CORRELATION_ID: HeaderName = HeaderName::from_static("x-correlation-id");
 
-/// Gives the answer the caller's correlation id, or a new one when the caller's is missing or not fit to be logged.
+/// Gives the answer the caller's correlation id, or a new one when the caller's is missing or not fit to be logged, and
+/// puts the request into a span of its own.
 pub(crate) async fn mark(
     random: Arc<dyn Fn() -> u64 + Send + Sync>,
     request: Request,
     next: Next,
 ) -> Response {
-    let id = brought(request.headers()).unwrap_or_else(|| made(random()));
-    let span = tracing::info_span!("http_request", correlation_id = id.to_str().unwrap_or_default());
-    let mut response = next.run(request).instrument(span).await;
-    response.headers_mut().insert(X_CORRELATION_ID, id);
-    response
+    let id = correlation_id(request.headers(), &*random);
+    let span = request_span::begin(&request, &id);
+    let answered = async {
+        let mut response = next.run(request).await;
+        request_span::end(&response);
+        response.headers_mut().insert(X_CORRELATION_ID, id);
+        response
+    };
+    answered.instrument(span).await
+}
+
+/// The correlation id of a request on any face: what it brought in [`X_CORRELATION_ID`], or one made of a random number
+/// when that is missing or not fit to be logged.
+pub fn correlation_id(headers: &HeaderMap, random: &dyn Fn() -> u64) -> HeaderValue {
+    brought(headers).unwrap_or_else(|| made(random()))
 }
 
 fn brought(headers: &HeaderMap) -> Option<HeaderValue> {

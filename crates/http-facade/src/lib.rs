@@ -16,6 +16,7 @@ mod settings;
 
 mod correlation;
 mod hosts;
+mod request_span;
 
 mod envelope;
 mod mapping;
@@ -37,6 +38,7 @@ use axum::response::{IntoResponse, Response};
 use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
 use tower_http::catch_panic::CatchPanicLayer;
 
+pub use correlation::{X_CORRELATION_ID, correlation_id};
 pub use limits::{MAX_CACHED_BODIES, MAX_CACHED_BYTES, MAX_CORRELATION_ID_BYTES};
 pub use settings::FacadeSettings;
 

@@ -4,17 +4,17 @@ use std::{fs, io, os::unix::fs::DirBuilderExt, path::Path, sync::Arc, time::Dura
 
 use tokio_stream::wrappers::TcpListenerStream;
 use tokio_util::sync::CancellationToken;
-use tonic::{codec::CompressionEncoding, transport};
-use toolgate_api_proto::v1::{
-    tool_catalog_server::ToolCatalogServer, tool_governance_server::ToolGovernanceServer,
-};
+use tonic::{codec::CompressionEncoding, service::Routes, transport};
+use toolgate_api_proto::v1::tool_governance_server::ToolGovernanceServer;
 use toolgate_catalog::{
     Catalog,
     sync::{SyncLimits, Syncs},
 };
 use toolgate_config::{PrivateAddresses, Settings, StoreEngine};
 use toolgate_governance::Governance;
-use toolgate_grpc_api::{CatalogService, Gate, GovernanceService, Health, MAX_REQUEST_BYTES, reflection};
+use toolgate_grpc_api::{
+    CatalogServer, CatalogService, Gate, GovernanceService, Health, MAX_REQUEST_BYTES, reflection,
+};
 use toolgate_http_facade::FacadeSettings;
 use toolgate_identity::Authenticator;
 use toolgate_lifecycle::{Readiness, Shutdown};
@@ -32,6 +32,7 @@ use crate::{
     bootstrap::{Operator, bootstrap},
     failure::Failure,
     listeners::{Addresses, Listeners},
+    request_spans::{in_call_spans, in_callers_trace},
 };
 
 /// Folder of the store inside the data directory.
@@ -77,31 +78,27 @@ impl Running {
         let (health, health_service) = Health::new().await;
         let reflection = reflection().map_err(|error| Failure::Reflection(error.to_string()))?;
         let (reflection, reflection_v1alpha) = reflection;
-        let router = transport::Server::builder()
-            .http2_keepalive_interval(Some(KEEPALIVE_EVERY))
-            .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
-            .trace_fn(|request| tracing::info_span!("grpc", rpc = request.uri().path()))
-            .add_service(health_service)
+        let services = Routes::new(health_service)
             .add_service(reflection)
             .add_service(reflection_v1alpha)
-            .add_service(
-                ToolCatalogServer::new(catalog_service.clone())
-                    .max_decoding_message_size(MAX_REQUEST_BYTES)
-                    .accept_compressed(CompressionEncoding::Gzip)
-                    .send_compressed(CompressionEncoding::Gzip),
-            )
+            .add_service(CatalogServer::new(catalog_service.clone()))
             .add_service(
                 ToolGovernanceServer::new(governance_service)
                     .max_decoding_message_size(MAX_REQUEST_BYTES)
                     .accept_compressed(CompressionEncoding::Gzip)
                     .send_compressed(CompressionEncoding::Gzip),
             );
+        let services = in_callers_trace(in_call_spans(services.into_axum_router()));
+        let router = transport::Server::builder()
+            .http2_keepalive_interval(Some(KEEPALIVE_EVERY))
+            .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
+            .add_routes(Routes::from(services));
         let incoming = TcpListenerStream::new(grpc);
         shutdown.spawn("grpc", router.serve_with_incoming_shutdown(incoming, soft.clone().cancelled_owned()));
 
         let facade =
             FacadeSettings { allowed_hosts: settings.http.allowed_hosts.clone(), random: Arc::new(random) };
-        let router = toolgate_http_facade::router(Arc::new(catalog_service), facade);
+        let router = in_callers_trace(toolgate_http_facade::router(Arc::new(catalog_service), facade));
         let served = axum::serve(http, router).with_graceful_shutdown(soft.clone().cancelled_owned());
         shutdown.spawn("http", served.into_future());
 
@@ -183,7 +180,7 @@ fn sync_limits(settings: &Settings) -> SyncLimits {
     SyncLimits { listing, interval: Duration::from_secs(settings.sync.interval_seconds.into()) }
 }
 
-fn random() -> u64 {
+pub(crate) fn random() -> u64 {
     let mut bytes = [0; 8];
     SystemEntropy::fill(&mut bytes);
     u64::from_be_bytes(bytes)

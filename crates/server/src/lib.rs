@@ -1,7 +1,7 @@
 //! Composes everything: settings in, a running server out.
 //!
 //! The binary `toolgate` is [`run`]. Its operator commands are in `toolgate-cli`; `serve` and `demo` are here. This is the
-//! one crate that knows every other, and no other depends on it.
+//! one crate that knows every other; only the benchmark, which runs it, depends on it.
 //!
 //! Start reading at `serve`, then `compose`.
 
@@ -13,6 +13,7 @@ mod compose;
 mod demo;
 mod failure;
 mod listeners;
+mod request_spans;
 mod sample_server;
 mod serve;
 

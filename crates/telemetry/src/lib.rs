@@ -6,16 +6,19 @@
 //!
 //! The crate must never know what is logged, nor where settings come from.
 //!
-//! Start reading at [`init`].
+//! Start reading at [`init`]; [`CallersTrace`] joins a request to the trace of whoever sent it.
 
 mod export;
 mod panics;
+mod remote_parent;
 mod subscriber;
 
 use std::io::{self, IsTerminal};
 
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use tracing::subscriber::set_global_default;
+
+pub use remote_parent::CallersTrace;
 
 /// What [`init`] sets up.
 #[derive(Debug, Clone, PartialEq, Eq)]

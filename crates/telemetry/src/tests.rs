@@ -152,3 +152,39 @@ async fn a_span_reaches_the_collector_when_the_guard_is_dropped() {
     let names: Vec<&str> = spans.map(|span| span.name.as_str()).collect();
     assert_eq!(names, ["sync"], "spans of other crates are not exported");
 }
+
+/// The trace and the parent of the one span that `headers` lead to.
+async fn traced(headers: http::HeaderMap) -> (Vec<u8>, Vec<u8>) {
+    let (address, mut requests) = collector().await;
+    let settings = settings(LogFormat::Text, "error");
+    let provider = export::provider(&format!("http://{address}")).unwrap();
+    let subscriber = subscriber::build(&settings, Some(&provider), io::sink, false).unwrap();
+    let work = CallersTrace::of(&headers).run(async {
+        drop(tracing::info_span!(target: "toolgate_server", "request"));
+    });
+    {
+        let _default = tracing::subscriber::set_default(subscriber);
+        work.await;
+    }
+    drop(Guard(Some(provider)));
+    let mut request = requests.recv().await.unwrap();
+    let span = request.resource_spans.remove(0).scope_spans.remove(0).spans.remove(0);
+    (span.trace_id, span.parent_span_id)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_span_joins_the_trace_that_the_caller_names_well() {
+    let named = |value: &'static str| {
+        http::HeaderMap::from_iter([(
+            http::HeaderName::from_static("traceparent"),
+            http::HeaderValue::from_static(value),
+        )])
+    };
+    let joined = traced(named("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")).await;
+    assert_eq!(joined.0, 0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c_u128.to_be_bytes());
+    assert_eq!(joined.1, 0xb7ad_6b71_6920_3331_u64.to_be_bytes());
+    for malformed in ["", "00-0af7", "00-00000000000000000000000000000000-b7ad6b7169203331-01"] {
+        let alone = traced(named(malformed)).await;
+        assert!(alone.0 != joined.0 && alone.1.is_empty(), "{malformed}");
+    }
+}

@@ -17,6 +17,7 @@ mod steps;
 mod command_line;
 mod crash;
 mod demo;
+mod deploy;
 mod isolation;
 mod keys;
 mod listings;
@@ -27,6 +28,7 @@ mod real_servers;
 mod rights;
 mod roar;
 mod sizes;
+mod telemetry;
 mod tokens;
 
 /// Says what was measured, or not run, past the capture of the test harness.

@@ -77,6 +77,7 @@ async fn judged(listing: Listing) -> Result<Listed, Fault> {
 
 impl Syncer {
     /// Lists the upstream and writes what is new.
+    #[tracing::instrument(name = "sync", skip_all, fields(client.id = %client, upstream.id = %id))]
     pub(super) async fn sync(&self, client: ClientId, id: UpstreamId) -> Result<Report, Fault> {
         let upstream = self.upstream(client, id).await?;
         let endpoint = match endpoint(&upstream, &self.sealer) {
