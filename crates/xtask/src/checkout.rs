@@ -60,6 +60,11 @@ impl Checkout {
         self.target.join("debug/toolgate")
     }
 
+    /// A binary of another profile.
+    pub(crate) fn built(&self, profile: &str, binary: &str) -> PathBuf {
+        self.target.join(profile).join(binary)
+    }
+
     /// One folder per checkout, also where several checkouts share one cargo target folder.
     pub(crate) fn laws(&self) -> PathBuf {
         self.root.join("target/laws")

@@ -2,6 +2,7 @@
 //!
 //! * `codegen` writes the generated part of `toolgate-api-proto` from `proto/`; with `--check` it only compares.
 //! * `test` sets up what the tests need, runs all of them and ends with a count. CI runs nothing else.
+//! * `bench` measures the server against a yardstick, and prints ratios.
 //! * `laws` shows that each law's tests notice when the law's wiring is removed.
 //!
 //! Every command is printed before it runs. Everything that is installed goes to `.tools/` and `tests/node/node_modules/`
@@ -11,6 +12,7 @@
 //!
 //! Start reading at [`test::STEPS`].
 
+mod bench;
 mod checkout;
 mod codegen;
 mod command;
@@ -33,7 +35,11 @@ use clap::Parser;
 use crate::{checkout::Checkout, error::TaskError};
 
 #[derive(Parser)]
-#[command(name = "cargo xtask", bin_name = "cargo xtask", about = "Upkeep: code generation, tests, laws.")]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    about = "Upkeep: code generation, tests, measurements, laws."
+)]
 enum Task {
     /// Generate the messages, stubs and descriptor set of `toolgate-api-proto` from `proto/`.
     Codegen {
@@ -47,6 +53,8 @@ enum Task {
         #[arg(long, value_enum, value_delimiter = ',')]
         only: Vec<test::Part>,
     },
+    /// Measure the server beside a yardstick that sends the same bytes.
+    Bench(bench::Options),
     /// Remove the wiring of each law in a copy of the checkout and require that its tests fail.
     Laws {
         /// Numbers of the laws; all that have a patch when none is given.
@@ -59,6 +67,7 @@ fn main() -> ExitCode {
         Task::Codegen { check: true } => codegen::check(&checkout),
         Task::Codegen { check: false } => codegen::write(&checkout),
         Task::Test { only } => return_code(test::run(&checkout, &only)),
+        Task::Bench(options) => bench::run(&checkout, &options),
         Task::Laws { numbers } => return_code(laws::run_alone(&checkout, &numbers)),
     });
     match done {

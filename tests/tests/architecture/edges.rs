@@ -41,6 +41,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("test-support", &["api-proto", "domain", "upstream"]),
     ("tests", &[]),
     ("xtask", &[]),
+    // Measures the whole, so it holds the whole.
+    ("bench", &["api-proto", "server", "test-support"]),
 ];
 
 #[rustfmt::skip]

@@ -1,0 +1,59 @@
+//! The real server beside a yardstick, as ratios: `cargo xtask bench list`.
+//!
+//! Three processes of this one binary, so that all are built alike: the server (`serve` is the product's own), a yardstick
+//! that sends the very bytes that the server sent first, ready made, under the same settings, and the load. Rounds
+//! alternate between the two, so that whatever else the machine does falls on both; a ratio belongs to one round, and what
+//! is printed is the median with the smallest and the largest.
+//!
+//! Nothing here is part of the product, and nothing leaves loopback.
+//!
+//! Start reading at `list`.
+
+mod cpu;
+mod list;
+mod load;
+mod raw;
+mod rounds;
+mod yardstick;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::Parser;
+
+/// The server beside a yardstick.
+#[derive(Debug, Parser)]
+#[command(name = "toolgate-bench")]
+enum Bench {
+    /// Lists of 1,000 tools of 2 KiB, over HTTP and over gRPC.
+    List {
+        /// Rounds of each measurement.
+        #[arg(long, default_value_t = 7)]
+        rounds: usize,
+        /// Milliseconds that each side has in a round.
+        #[arg(long, default_value_t = 800)]
+        slice_ms: u64,
+    },
+    /// Sends the content of two files, over HTTP and over gRPC, until it is ended.
+    #[command(hide = true)]
+    Yardstick {
+        /// The body of the HTTP answer.
+        roar: PathBuf,
+        /// The encoded message of the gRPC answer.
+        page: PathBuf,
+    },
+}
+
+fn main() -> ExitCode {
+    if std::env::args().nth(1).is_some_and(|command| command == "serve") {
+        return toolgate_server::run();
+    }
+    let bench = Bench::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.expect("the system gives threads").block_on(async {
+        match bench {
+            Bench::List { rounds, slice_ms } => list::run(rounds, slice_ms).await,
+            Bench::Yardstick { roar, page } => yardstick::serve(&roar, &page).await,
+        }
+    });
+    ExitCode::SUCCESS
+}

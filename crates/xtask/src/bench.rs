@@ -1,0 +1,32 @@
+//! Measurements: builds the benchmark, which holds the server too, and runs it.
+
+use std::process::Command;
+
+use crate::{checkout::Checkout, command, error::TaskError, rust::cargo};
+
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// What to measure.
+    what: What,
+    /// Cargo profile to measure under; `release` is built sooner, `dist` is what is published.
+    #[arg(long, default_value = "dist")]
+    profile: String,
+    /// Given to the benchmark as they are, for example `--rounds 3`.
+    #[arg(last = true)]
+    rest: Vec<String>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum What {
+    /// 1,000 tools of 2 KiB, over HTTP and over gRPC.
+    List,
+}
+
+pub(crate) fn run(checkout: &Checkout, options: &Options) -> Result<(), TaskError> {
+    let build = ["build", "--locked", "--profile", &options.profile, "--package", "toolgate-bench"];
+    command::run(&mut cargo(checkout.root(), &build))?;
+    let binary = checkout.built(&options.profile, "toolgate-bench");
+    let What::List = options.what;
+    // The harness starts the server from the binary that is named so.
+    command::run(Command::new(&binary).arg("list").args(&options.rest).env("TOOLGATE_TEST_BINARY", &binary))
+}
