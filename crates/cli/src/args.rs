@@ -43,6 +43,31 @@ pub enum Command {
     /// Make, list and revoke API keys.
     #[command(subcommand, after_help = EXIT_CODES_HELP)]
     Key(KeyCommand),
+    /// Read the log of rulings, and prove that it is whole.
+    #[command(subcommand, after_help = EXIT_CODES_HELP)]
+    Audit(AuditCommand),
+}
+
+/// `toolgate audit …`
+#[derive(Debug, Clone, Subcommand)]
+pub enum AuditCommand {
+    /// List rulings, oldest first.
+    #[command(after_help = EXIT_CODES_HELP)]
+    List {
+        /// Only those about this tool: namespaced name or id.
+        #[arg(long, value_name = "NAME")]
+        tool: Option<String>,
+        /// Only those about tools of this upstream: slug or id.
+        #[arg(long, value_name = "NAME")]
+        upstream: Option<String>,
+    },
+    /// Recompute the hash chain from what the server lists; ends with 1 when it does not hold.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Verify {
+        /// A hash that was noted before, as `audit verify` prints it: the log must still hold it in this place.
+        #[arg(long, value_name = "COUNT:HASH", value_parser = crate::audit::known)]
+        known: Option<crate::audit::Known>,
+    },
 }
 
 /// `toolgate upstream …`

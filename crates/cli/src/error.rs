@@ -33,6 +33,8 @@ pub(crate) enum CommandError {
     SomeFailed { failed: usize, untried: usize, asked: usize, exit: Exit },
     #[error("upstream {slug} could not be listed: {cause}")]
     NotListed { slug: String, cause: String },
+    #[error("the log of rulings does not hold: {0}")]
+    BrokenLog(String),
     #[error("the server's answer lacks `{field}`")]
     Incomplete { field: &'static str },
     #[error("cannot write: {0}")]
@@ -55,9 +57,11 @@ impl CommandError {
             Self::NoSuchTool { .. } => Exit::NotFound,
             Self::Stale { .. } => Exit::Conflict,
             Self::SomeFailed { exit, .. } => *exit,
-            Self::Ambiguous { .. } | Self::NotConfirmed | Self::Incomplete { .. } | Self::Output(_) => {
-                Exit::Failure
-            }
+            Self::Ambiguous { .. }
+            | Self::NotConfirmed
+            | Self::BrokenLog(_)
+            | Self::Incomplete { .. }
+            | Self::Output(_) => Exit::Failure,
         }
     }
 
@@ -83,6 +87,9 @@ impl CommandError {
             }
             Self::NotListed { slug, .. } => {
                 Some(format!("its tools stay as they were; toolgate upstream show {slug}"))
+            }
+            Self::BrokenLog(_) => {
+                Some("rulings were changed or lost behind the server's back; compare with a backup".into())
             }
             Self::Incomplete { .. } => Some("the server may be of another version".into()),
             Self::Unreadable { .. } | Self::NotConfirmed | Self::SomeFailed { .. } | Self::Output(_) => None,

@@ -1,4 +1,4 @@
-//! Operator commands over the gRPC client: `toolgate upstream …`, `tool …` and `key …`.
+//! Operator commands over the gRPC client: `toolgate upstream …`, `tool …`, `key …` and `audit …`.
 //!
 //! The binary puts [`Command`] among its own subcommands and [`Globals`] into its root, and ends with what
 //! [`run_in_process`] answers. Results go to standard output, everything else to standard error. Scripts have `--json`
@@ -35,6 +35,7 @@ mod marks;
 mod render;
 
 mod approve;
+mod audit;
 mod key;
 mod pairs_file;
 mod ruling;
@@ -45,9 +46,10 @@ mod watch;
 use std::io::{self, BufReader, IsTerminal};
 
 pub use args::{
-    AddUpstream, Approve, Command, EffectWord, Globals, KeyCommand, NamePolicyWord, Rule, State, ToolCommand,
-    UpstreamCommand, View,
+    AddUpstream, Approve, AuditCommand, Command, EffectWord, Globals, KeyCommand, NamePolicyWord, Rule,
+    State, ToolCommand, UpstreamCommand, View,
 };
+pub use audit::Known;
 pub use console::Console;
 pub use exit::{EXIT_CODES_HELP, Exit};
 
@@ -97,5 +99,6 @@ async fn dispatch(
         Command::Upstream(command) => upstream::run(command, json, connection, console).await,
         Command::Tool(command) => tool::run(command, json, connection, console).await,
         Command::Key(command) => key::run(command, json, connection, console).await,
+        Command::Audit(command) => audit::run(command, json, connection, console).await,
     }
 }

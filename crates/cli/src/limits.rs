@@ -27,6 +27,9 @@ pub(crate) const UPSTREAMS_PER_PAGE: i32 = 100;
 /// API keys asked for at once.
 pub(crate) const KEYS_PER_PAGE: i32 = 100;
 
+/// Rulings asked for at once.
+pub(crate) const RULINGS_PER_PAGE: i32 = 1000;
+
 /// Characters of a fingerprint in a table: the scheme and twelve digits.
 pub(crate) const SHORT_HASH_CHARS: usize = "sha256:".len() + 12;
 

@@ -39,6 +39,10 @@ pub const MAX_UPSTREAMS_PAGE_SIZE: usize = 1000;
 pub const API_KEYS_PAGE_SIZE: usize = 100;
 /// API keys of a page at most.
 pub const MAX_API_KEYS_PAGE_SIZE: usize = 1000;
+/// Rulings of a page when none is asked for.
+pub const RULINGS_PAGE_SIZE: usize = 100;
+/// Rulings of a page at most.
+pub const MAX_RULINGS_PAGE_SIZE: usize = 1000;
 /// A page or watch message ends before its definitions exceed this, so that it stays under the 4 MiB which gRPC clients
 /// accept by default.
 pub const PAGE_DEFINITION_BYTES: usize = 3 * 1024 * 1024 - 512 * 1024;

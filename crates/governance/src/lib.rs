@@ -18,6 +18,7 @@ mod list_api_keys;
 mod revoke_api_key;
 mod rows;
 pub mod rule;
+mod rulings;
 mod sequencer;
 
 pub use bootstrap::{Bootstrapped, DEFAULT_CLIENT};
@@ -27,3 +28,4 @@ pub use governance::Governance;
 pub use list_api_keys::{ApiKeyPage, ListApiKeys};
 pub use revoke_api_key::RevokeApiKey;
 pub use rule::{Rule, Ruled, Wish};
+pub use rulings::{ListRulings, LoggedRuling, RulingFilter, RulingPage, Verification};

@@ -2,5 +2,6 @@
 
 pub(crate) mod api_key;
 pub(crate) mod fields;
+pub(crate) mod ruling;
 pub(crate) mod tool;
 pub(crate) mod upstream;

@@ -4,7 +4,10 @@ use tonic::{Request, Response, Status};
 use toolgate_api_proto::v1::{self as pb, tool_governance_server::ToolGovernance};
 use toolgate_catalog::{View, sync::Summary, upstreams::get_upstream};
 use toolgate_domain::{Caller, ClientId, Fault, ToolId, limits};
-use toolgate_governance::{CreateApiKey, CreateUpstream, Governance, ListApiKeys, RevokeApiKey, Rule, Wish};
+use toolgate_governance::{
+    CreateApiKey, CreateUpstream, Governance, ListApiKeys, ListRulings, RevokeApiKey, Rule, RulingFilter,
+    Wish,
+};
 
 use crate::{
     Gate,
@@ -12,7 +15,7 @@ use crate::{
     convert::{
         api_key,
         fields::{self, count},
-        tool, upstream,
+        ruling, tool, upstream,
     },
     rpc::Rpc,
     tokens::digest,
@@ -173,6 +176,44 @@ impl GovernanceService {
         let revoked = self.governance.revoke_api_key(&caller, wanted).await?;
         Ok(pb::RevokeApiKeyResponse { api_key: Some(api_key::to_proto(&revoked)) })
     }
+
+    async fn list_rulings(
+        &self,
+        caller: Caller,
+        ask: pb::ListRulingsRequest,
+    ) -> Result<pb::ListRulingsResponse, Fault> {
+        let (client, tokens) = self.gate.tenant(&caller, &ask.client_id)?;
+        let filter = RulingFilter {
+            tool: fields::optional(&ask.tool_id, "tool_id")?,
+            upstream: fields::optional(&ask.upstream_id, "upstream_id")?,
+            start: fields::moment(ask.start_time),
+            end: fields::moment(ask.end_time),
+        };
+        let of = digest([&b"rulings"[..], format!("{filter:?}").as_bytes()]);
+        let size =
+            fields::page_size(ask.page_size, limits::RULINGS_PAGE_SIZE, limits::MAX_RULINGS_PAGE_SIZE)?;
+        let size = NonZeroUsize::new(size).unwrap_or(NonZeroUsize::MIN);
+        let after = tokens.open_ruling_page(of, &ask.page_token)?;
+        let page = self.governance.list_rulings(&ListRulings { client, after, size, filter }).await?;
+        Ok(pb::ListRulingsResponse {
+            rulings: page.rulings.into_iter().map(ruling::to_proto).collect(),
+            next_page_token: page.more_after.map(|last| tokens.ruling_page(of, last)).unwrap_or_default(),
+        })
+    }
+
+    async fn verify_rulings(
+        &self,
+        caller: Caller,
+        ask: pb::VerifyRulingsRequest,
+    ) -> Result<pb::VerifyRulingsResponse, Fault> {
+        let (client, _) = self.gate.tenant(&caller, &ask.client_id)?;
+        let proof = self.governance.verify_rulings(client).await?;
+        Ok(pb::VerifyRulingsResponse {
+            count: i64::try_from(proof.count).unwrap_or(i64::MAX),
+            head_hash: proof.head.to_vec(),
+            problem: proof.problem.unwrap_or_default(),
+        })
+    }
 }
 
 macro_rules! asked {
@@ -330,5 +371,21 @@ impl ToolGovernance for GovernanceService {
     ) -> Result<Response<pb::RevokeApiKeyResponse>, Status> {
         let call = |caller, request: Request<_>| self.revoke_api_key(caller, request.into_inner());
         self.gate.run(Rpc::RevokeApiKey, request, call).await
+    }
+
+    async fn list_rulings(
+        &self,
+        request: Request<pb::ListRulingsRequest>,
+    ) -> Result<Response<pb::ListRulingsResponse>, Status> {
+        let call = |caller, request: Request<_>| self.list_rulings(caller, request.into_inner());
+        self.gate.run(Rpc::ListRulings, request, call).await
+    }
+
+    async fn verify_rulings(
+        &self,
+        request: Request<pb::VerifyRulingsRequest>,
+    ) -> Result<Response<pb::VerifyRulingsResponse>, Status> {
+        let call = |caller, request: Request<_>| self.verify_rulings(caller, request.into_inner());
+        self.gate.run(Rpc::VerifyRulings, request, call).await
     }
 }

@@ -73,6 +73,17 @@ impl<'a> Tokens<'a> {
         Ok(self.open_page(of, text)?.map(|(id, _)| KeyId::from_bytes(*id.bytes())))
     }
 
+    /// Where the next page of a list of rulings begins.
+    pub(crate) fn ruling_page(&self, of: RequestDigest, after: u64) -> String {
+        self.seal(TokenKind::Page, &[of.as_slice(), &u128::from(after).to_be_bytes()].concat())
+    }
+
+    pub(crate) fn open_ruling_page(&self, of: RequestDigest, text: &str) -> Result<u64, Fault> {
+        let page = self.open_page(of, text)?;
+        let sequence = page.map_or(Ok(0), |(id, _)| u64::try_from(u128::from_be_bytes(*id.bytes())));
+        sequence.map_err(|_| not_a_page())
+    }
+
     fn open_page(&self, of: RequestDigest, text: &str) -> Result<Option<(UpstreamId, Vec<u8>)>, Fault> {
         if text.is_empty() {
             return Ok(None);

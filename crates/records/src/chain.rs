@@ -50,7 +50,8 @@ pub fn verify<'a>(log: impl IntoIterator<Item = &'a ChainedRuling>, head: &Chain
     if at == *head { Ok(()) } else { Err(Broken::End { last: at.sequence, head: head.sequence }) }
 }
 
-fn follow(before: &ChainHead, row: &ChainedRuling) -> Result<ChainHead, Broken> {
+/// The end of the log after `row`, if that follows from `before`.
+pub fn follow(before: &ChainHead, row: &ChainedRuling) -> Result<ChainHead, Broken> {
     let expected = before.sequence + 1;
     if row.ruling.sequence != expected {
         return Err(Broken::Gap { expected });
@@ -59,6 +60,11 @@ fn follow(before: &ChainHead, row: &ChainedRuling) -> Result<ChainHead, Broken> 
         return Err(Broken::Link { sequence: expected });
     }
     Ok(ChainHead { sequence: expected, hash: row.hash })
+}
+
+/// The bytes of a ruling that the log keeps and its hash covers.
+pub fn stored_bytes(ruling: &Ruling) -> Vec<u8> {
+    ruling_bytes(ruling)
 }
 
 fn link(before: &[u8; 32], ruling: &Ruling) -> [u8; 32] {

@@ -237,6 +237,112 @@ impl ToolView {
         }
     }
 }
+/// A row of a client's log: who ruled what about which tool, and when. Rows are never changed or removed.
+///
+/// Each row's hash is SHA-256 over the 32 bytes of the hash before it, all zero before the first, followed by `stored`. So
+/// whoever kept one hash can tell later, without trusting the server, whether anything before it was changed.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Ruling {
+    /// Position in the client's log, counted from 1 without gaps.
+    #[prost(int64, tag = "1")]
+    pub sequence: i64,
+    /// When it was made, by the clock of the server that took it.
+    #[prost(message, optional, tag = "2")]
+    pub create_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// Who made it: `key:` and the id of an API key.
+    #[prost(string, tag = "3")]
+    pub subject: ::prost::alloc::string::String,
+    /// The tool's upstream (UUID); it may have been deleted since.
+    #[prost(string, tag = "4")]
+    pub upstream_id: ::prost::alloc::string::String,
+    /// The tool (UUID).
+    #[prost(string, tag = "5")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// The upstream's own name for the tool.
+    #[prost(string, tag = "6")]
+    pub tool_name: ::prost::alloc::string::String,
+    /// What was ruled.
+    #[prost(enumeration = "RulingAct", tag = "7")]
+    pub act: i32,
+    /// Fingerprint of the approved definition; empty unless `act` is APPROVE.
+    #[prost(string, tag = "8")]
+    pub definition_hash: ::prost::alloc::string::String,
+    /// The ruling as the log keeps it: the bytes that `hash` covers.
+    #[prost(bytes = "vec", tag = "9")]
+    pub stored: ::prost::alloc::vec::Vec<u8>,
+    /// SHA-256 of the hash before and `stored`: 32 bytes.
+    #[prost(bytes = "vec", tag = "10")]
+    pub hash: ::prost::alloc::vec::Vec<u8>,
+    /// With SET_EFFECT, the owner's word on what the tool does; absent to go by the definition.
+    #[prost(enumeration = "Effect", optional, tag = "11")]
+    pub effect_override: ::core::option::Option<i32>,
+    /// With SET_DESCRIPTION, what agents read; absent for the upstream's own.
+    #[prost(string, optional, tag = "12")]
+    pub description_override: ::core::option::Option<::prost::alloc::string::String>,
+    /// With RENAME, the name given; absent to go by the upstream's name policy.
+    #[prost(string, optional, tag = "13")]
+    pub served_name: ::core::option::Option<::prost::alloc::string::String>,
+    /// With SET_LOCKS, all locked inputs from then on, as a JSON object of name to value.
+    #[prost(string, optional, tag = "14")]
+    pub fixed_args_json: ::core::option::Option<::prost::alloc::string::String>,
+}
+/// What can be ruled about a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum RulingAct {
+    /// Never sent.
+    Unspecified = 0,
+    /// A definition was approved, by its fingerprint.
+    Approve = 1,
+    /// The approval was taken back.
+    RevokeApproval = 2,
+    /// The tool was switched off.
+    Disable = 3,
+    /// The tool was switched on.
+    Enable = 4,
+    /// Its effect was set or cleared.
+    SetEffect = 5,
+    /// Its description was set or cleared.
+    SetDescription = 6,
+    /// A name was given to it, or taken back.
+    Rename = 7,
+    /// Inputs were locked or unlocked.
+    SetLocks = 8,
+}
+impl RulingAct {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RULING_ACT_UNSPECIFIED",
+            Self::Approve => "RULING_ACT_APPROVE",
+            Self::RevokeApproval => "RULING_ACT_REVOKE_APPROVAL",
+            Self::Disable => "RULING_ACT_DISABLE",
+            Self::Enable => "RULING_ACT_ENABLE",
+            Self::SetEffect => "RULING_ACT_SET_EFFECT",
+            Self::SetDescription => "RULING_ACT_SET_DESCRIPTION",
+            Self::Rename => "RULING_ACT_RENAME",
+            Self::SetLocks => "RULING_ACT_SET_LOCKS",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RULING_ACT_UNSPECIFIED" => Some(Self::Unspecified),
+            "RULING_ACT_APPROVE" => Some(Self::Approve),
+            "RULING_ACT_REVOKE_APPROVAL" => Some(Self::RevokeApproval),
+            "RULING_ACT_DISABLE" => Some(Self::Disable),
+            "RULING_ACT_ENABLE" => Some(Self::Enable),
+            "RULING_ACT_SET_EFFECT" => Some(Self::SetEffect),
+            "RULING_ACT_SET_DESCRIPTION" => Some(Self::SetDescription),
+            "RULING_ACT_RENAME" => Some(Self::Rename),
+            "RULING_ACT_SET_LOCKS" => Some(Self::SetLocks),
+            _ => None,
+        }
+    }
+}
 /// What became of one tool in a watched view.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ToolChange {
@@ -1719,6 +1825,63 @@ pub struct RevokeApiKeyResponse {
     #[prost(message, optional, tag = "1")]
     pub api_key: ::core::option::Option<ApiKey>,
 }
+/// Which rulings.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListRulingsRequest {
+    /// Tenant whose rulings they are (UUID); empty for the caller's own. Another one takes an operator key.
+    #[prost(string, tag = "1")]
+    pub client_id: ::prost::alloc::string::String,
+    /// Rulings per page: 0 for 100, above 1000 is lowered to it, negative is INVALID_ARGUMENT. A page may hold fewer, or none,
+    /// and not be the last.
+    #[prost(int32, tag = "2")]
+    pub page_size: i32,
+    /// `next_page_token` of the page before; empty for the first. All other fields except `page_size` must be as they were,
+    /// else INVALID_ARGUMENT.
+    #[prost(string, tag = "3")]
+    pub page_token: ::prost::alloc::string::String,
+    /// Only those about this tool (UUID); empty for all. One that never was has none.
+    #[prost(string, tag = "4")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// Only those about tools of this upstream (UUID); empty for all. It may have been deleted since.
+    #[prost(string, tag = "5")]
+    pub upstream_id: ::prost::alloc::string::String,
+    /// Only those made at this time or later; absent for all.
+    #[prost(message, optional, tag = "6")]
+    pub start_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// Only those made before this time; absent for all.
+    #[prost(message, optional, tag = "7")]
+    pub end_time: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// A page of rulings.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListRulingsResponse {
+    /// Ordered by `sequence`.
+    #[prost(message, repeated, tag = "1")]
+    pub rulings: ::prost::alloc::vec::Vec<Ruling>,
+    /// For the next page; empty at the end of the log.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+/// Which log.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct VerifyRulingsRequest {
+    /// Tenant whose log it is (UUID); empty for the caller's own. Another one takes an operator key.
+    #[prost(string, tag = "1")]
+    pub client_id: ::prost::alloc::string::String,
+}
+/// What the chain says.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct VerifyRulingsResponse {
+    /// Rulings in the log, as its head says.
+    #[prost(int64, tag = "1")]
+    pub count: i64,
+    /// Hash of the last one, as its head says: 32 bytes, all zero for an empty log.
+    #[prost(bytes = "vec", tag = "2")]
+    pub head_hash: ::prost::alloc::vec::Vec<u8>,
+    /// What is wrong with the log, as a sentence for a person; empty when every row follows from the one before.
+    #[prost(string, tag = "3")]
+    pub problem: ::prost::alloc::string::String,
+}
 /// Generated client implementations.
 pub mod tool_governance_client {
     #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
@@ -2036,6 +2199,41 @@ pub mod tool_governance_client {
             req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "RevokeApiKey"));
             self.inner.unary(req, path, codec).await
         }
+        /// Lists the rulings of a client in the order in which they were made, oldest first.
+        ///
+        /// Takes `mcp:read`.
+        pub async fn list_rulings(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListRulingsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListRulingsResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/toolgate.v1.ToolGovernance/ListRulings");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "ListRulings"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Recomputes the hash chain over all rulings of a client.
+        ///
+        /// Takes `mcp:read`. A chain that does not hold is an answer, not an error. Whoever does not trust the server recomputes
+        /// the chain from ListRulings.
+        pub async fn verify_rulings(
+            &mut self,
+            request: impl tonic::IntoRequest<super::VerifyRulingsRequest>,
+        ) -> std::result::Result<tonic::Response<super::VerifyRulingsResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/toolgate.v1.ToolGovernance/VerifyRulings");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "VerifyRulings"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -2146,6 +2344,21 @@ pub mod tool_governance_server {
             &self,
             request: tonic::Request<super::RevokeApiKeyRequest>,
         ) -> std::result::Result<tonic::Response<super::RevokeApiKeyResponse>, tonic::Status>;
+        /// Lists the rulings of a client in the order in which they were made, oldest first.
+        ///
+        /// Takes `mcp:read`.
+        async fn list_rulings(
+            &self,
+            request: tonic::Request<super::ListRulingsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListRulingsResponse>, tonic::Status>;
+        /// Recomputes the hash chain over all rulings of a client.
+        ///
+        /// Takes `mcp:read`. A chain that does not hold is an answer, not an error. Whoever does not trust the server recomputes
+        /// the chain from ListRulings.
+        async fn verify_rulings(
+            &self,
+            request: tonic::Request<super::VerifyRulingsRequest>,
+        ) -> std::result::Result<tonic::Response<super::VerifyRulingsResponse>, tonic::Status>;
     }
     /// Writes: registers upstreams and records what people rule about tools.
     ///
@@ -2708,6 +2921,82 @@ pub mod tool_governance_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = RevokeApiKeySvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolgate.v1.ToolGovernance/ListRulings" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListRulingsSvc<T: ToolGovernance>(pub Arc<T>);
+                    impl<T: ToolGovernance> tonic::server::UnaryService<super::ListRulingsRequest> for ListRulingsSvc<T> {
+                        type Response = super::ListRulingsResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListRulingsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as ToolGovernance>::list_rulings(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListRulingsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolgate.v1.ToolGovernance/VerifyRulings" => {
+                    #[allow(non_camel_case_types)]
+                    struct VerifyRulingsSvc<T: ToolGovernance>(pub Arc<T>);
+                    impl<T: ToolGovernance> tonic::server::UnaryService<super::VerifyRulingsRequest> for VerifyRulingsSvc<T> {
+                        type Response = super::VerifyRulingsResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::VerifyRulingsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as ToolGovernance>::verify_rulings(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = VerifyRulingsSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

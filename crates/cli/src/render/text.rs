@@ -2,7 +2,7 @@
 //! columns stand straight.
 
 use toolgate_api_proto::v1::{
-    ApiKey, Effect, Tool, ToolState, ToolStatus, Upstream, UpstreamHealth, upstream,
+    ApiKey, Effect, Ruling, RulingAct, Tool, ToolState, ToolStatus, Upstream, UpstreamHealth, upstream,
 };
 
 use crate::hidden::escape;
@@ -216,6 +216,31 @@ pub(crate) fn key_row(key: &ApiKey) -> [String; 6] {
         time(&key.expire_time),
         time(&key.revoke_time),
     ]
+}
+
+pub(crate) fn rulings() -> Table<6> {
+    Table::new(["NUMBER", "TIME", "SUBJECT", "ACT", "TOOL", "WHAT"])
+}
+
+pub(crate) fn ruling_row(row: &Ruling) -> [String; 6] {
+    [
+        row.sequence.to_string(),
+        row.create_time.as_ref().map_or(NONE.to_owned(), ToString::to_string),
+        row.subject.clone(),
+        word(row.act, "RULING_ACT_", RulingAct::as_str_name),
+        row.tool_name.clone(),
+        or_none(&what_was_set(row)).to_owned(),
+    ]
+}
+
+/// What was set, where something was.
+fn what_was_set(row: &Ruling) -> String {
+    let texts = [&row.description_override, &row.served_name, &row.fixed_args_json];
+    match (row.effect_override, texts.into_iter().flatten().next()) {
+        (Some(set), _) => effect(set),
+        (None, Some(text)) => text.clone(),
+        (None, None) => short_hash(&row.definition_hash),
+    }
 }
 
 fn reached_by(upstream: &Upstream) -> String {

@@ -20,6 +20,7 @@ pub(crate) struct Script {
     pub(crate) tools: Vec<Tool>,
     pub(crate) upstreams: Vec<Upstream>,
     pub(crate) api_keys: Vec<ApiKey>,
+    pub(crate) rulings_logged: Vec<Ruling>,
     /// Tools a page; 0 for all.
     pub(crate) page_size: usize,
     /// Answer of every call that reads upstreams or syncs.
@@ -338,5 +339,25 @@ impl ToolGovernance for Double {
             None => Err(refusal(Code::NotFound, "API_KEY_NOT_FOUND", "no such API key", [])),
             api_key => Ok(Response::new(RevokeApiKeyResponse { api_key })),
         }
+    }
+
+    async fn list_rulings(
+        &self,
+        request: Request<ListRulingsRequest>,
+    ) -> Result<Response<ListRulingsResponse>, Status> {
+        let wanted = request.into_inner().tool_id;
+        let rulings = self.script().rulings_logged.clone();
+        let rulings = rulings.into_iter().filter(|row| wanted.is_empty() || row.tool_id == wanted).collect();
+        Ok(Response::new(ListRulingsResponse { rulings, ..Default::default() }))
+    }
+
+    async fn verify_rulings(
+        &self,
+        _: Request<VerifyRulingsRequest>,
+    ) -> Result<Response<VerifyRulingsResponse>, Status> {
+        let script = self.script();
+        let head_hash = script.rulings_logged.last().map_or(vec![0; 32], |row| row.hash.clone());
+        let count = i64::try_from(script.rulings_logged.len()).expect("a short log");
+        Ok(Response::new(VerifyRulingsResponse { count, head_hash, ..Default::default() }))
     }
 }

@@ -1,6 +1,7 @@
 //! The commands against a scripted server: what is printed, what is sent, what the process ends with.
 
 mod approving;
+mod auditing;
 mod double;
 mod failing;
 mod keys;

@@ -37,6 +37,12 @@ pub(crate) fn timestamp(at: Moment) -> Timestamp {
     Timestamp { seconds: ms.div_euclid(1000), nanos }
 }
 
+/// A point in time of a request, in whole milliseconds.
+pub(crate) fn moment(at: Option<Timestamp>) -> Option<Moment> {
+    let ms = |at: Timestamp| at.seconds.saturating_mul(1000).saturating_add(i64::from(at.nanos) / 1_000_000);
+    at.map(|at| Moment::from_unix_ms(ms(at)))
+}
+
 /// A count as protobuf carries it.
 pub(crate) fn count(n: usize) -> i32 {
     i32::try_from(n).unwrap_or(i32::MAX)

@@ -56,7 +56,7 @@ fn state_to_proto(state: ToolState) -> pb::ToolState {
     }
 }
 
-fn effect_to_proto(effect: Effect) -> pb::Effect {
+pub(crate) fn effect_to_proto(effect: Effect) -> pb::Effect {
     match effect {
         Effect::Reads => pb::Effect::Reads,
         Effect::Changes => pb::Effect::Changes,

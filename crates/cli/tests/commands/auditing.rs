@@ -1,0 +1,58 @@
+use toolgate_api_proto::v1::{Ruling, RulingAct};
+use toolgate_cli::Exit;
+
+use crate::double::Script;
+use crate::{Double, id};
+
+/// SHA-256 of 32 zero bytes and `a`.
+const HASH: &str = "41a0370c3d9f42773a59e8e01651911cf43b1e3f66944cbb690029debc4eb647";
+
+fn ruling() -> Ruling {
+    let byte = |at: usize| u8::from_str_radix(&HASH[at..at + 2], 16).expect("digits");
+    Ruling {
+        sequence: 1,
+        create_time: Some(Default::default()),
+        subject: "key:k".into(),
+        tool_id: id(3),
+        tool_name: "read\u{202e}".into(),
+        act: RulingAct::Rename.into(),
+        served_name: Some("gh__read".into()),
+        stored: b"a".to_vec(),
+        hash: (0..64).step_by(2).map(byte).collect(),
+        ..Default::default()
+    }
+}
+
+async fn start(rulings_logged: Vec<Ruling>) -> Double {
+    Double::start(Script { rulings_logged, ..Default::default() }).await
+}
+
+#[tokio::test]
+async fn rulings_are_listed_with_what_they_set() {
+    let double = start(vec![ruling()]).await;
+    let listed = double.run(&["audit", "list"]).await;
+    assert!(listed.out.contains("key:k    rename  read\\u{202e}  gh__read"), "{}", listed.out);
+    let json = double.run(&["audit", "list", "--json", "--tool", &id(3)]).await;
+    let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(json["rulings"][0]["act"], "RULING_ACT_RENAME");
+    assert_eq!(json["rulings"][0]["stored"], "YQ==");
+}
+
+#[tokio::test]
+async fn law_14_a_server_that_lists_another_log_than_its_hashes_say_is_caught() {
+    let ended = start(vec![ruling()]).await.run(&["audit", "verify"]).await;
+    assert_eq!(ended.out, format!("1 ruling, each following from the one before\n1:{HASH}\n"));
+    let mut forged = ruling();
+    forged.stored = b"b".to_vec();
+    let ended = start(vec![forged]).await.run(&["audit", "verify"]).await;
+    assert_eq!(ended.exit, Exit::Failure);
+    assert!(ended.err.contains("ruling 1 does not follow"), "{}", ended.err);
+}
+
+#[tokio::test]
+async fn law_14_a_log_that_lacks_what_was_noted_is_caught() {
+    let noted = format!("2:{HASH}");
+    let ended = start(vec![ruling()]).await.run(&["audit", "verify", "--known", &noted]).await;
+    assert_eq!(ended.exit, Exit::Failure);
+    assert!(ended.err.contains("ends before ruling 2"), "{}", ended.err);
+}

@@ -1,0 +1,54 @@
+//! Rulings to the wire.
+
+use toolgate_api_proto::v1 as pb;
+use toolgate_domain::{ToolId, ruling::Act};
+use toolgate_governance::LoggedRuling;
+
+use super::{fields::timestamp, tool::effect_to_proto};
+
+/// The message of a row of the log.
+pub(crate) fn to_proto(row: LoggedRuling) -> pb::Ruling {
+    let LoggedRuling { ruling, stored, hash } = row;
+    let common = pb::Ruling {
+        sequence: i64::try_from(ruling.sequence).unwrap_or(i64::MAX),
+        create_time: Some(timestamp(ruling.at)),
+        subject: ruling.subject,
+        upstream_id: ruling.upstream.to_string(),
+        tool_id: ToolId::of(ruling.upstream, &ruling.tool_name).to_string(),
+        tool_name: ruling.tool_name,
+        stored,
+        hash: hash.to_vec(),
+        ..Default::default()
+    };
+    with_act(common, ruling.act)
+}
+
+fn with_act(mut row: pb::Ruling, act: Act) -> pb::Ruling {
+    let act = match act {
+        Act::Approve { fingerprint, .. } => {
+            row.definition_hash = fingerprint.to_string();
+            pb::RulingAct::Approve
+        }
+        Act::RevokeApproval => pb::RulingAct::RevokeApproval,
+        Act::Disable => pb::RulingAct::Disable,
+        Act::Enable => pb::RulingAct::Enable,
+        Act::SetEffect(effect) => {
+            row.effect_override = effect.map(|effect| effect_to_proto(effect).into());
+            pb::RulingAct::SetEffect
+        }
+        Act::SetDescription(text) => {
+            row.description_override = text;
+            pb::RulingAct::SetDescription
+        }
+        Act::Rename(name) => {
+            row.served_name = name;
+            pb::RulingAct::Rename
+        }
+        Act::SetLocks(locks) => {
+            row.fixed_args_json = Some(locks.to_json());
+            pb::RulingAct::SetLocks
+        }
+    };
+    row.set_act(act);
+    row
+}
