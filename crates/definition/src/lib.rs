@@ -21,6 +21,7 @@ mod definition;
 mod effect;
 mod fault;
 mod fingerprint;
+mod header_binding;
 mod schema;
 mod surgery;
 
@@ -28,4 +29,5 @@ pub use definition::{Definition, claimed_name};
 pub use effect::{Effect, effect};
 pub use fault::DefinitionFault;
 pub use fingerprint::{Fingerprint, FingerprintSyntaxError};
+pub use header_binding::{HeaderBindingFault, check_header_bindings};
 pub use surgery::served_definition;

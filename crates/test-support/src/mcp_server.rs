@@ -1,10 +1,11 @@
 //! A scripted MCP server over Streamable HTTP, on a loopback port of its own.
 //!
-//! It opens sessions of revision 2025-11-25 and lists whatever a test tells it to, also while it runs. Anything it would
-//! answer can be replaced by a [`Reply`], once or for good, addressed by the JSON-RPC method of a POST or by the HTTP
+//! It opens sessions of revision 2025-11-25, or is told to speak the stateless 2026-07-28, and lists whatever a test tells
+//! it to, also while it runs. Anything it would answer can be replaced by a [`Reply`], once or for good, addressed by the JSON-RPC method of a POST or by the HTTP
 //! method of any other request.
 
 mod reply;
+mod stateless;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::SocketAddr;
@@ -16,9 +17,13 @@ use axum::response::Response;
 use http::{HeaderMap, Method, StatusCode};
 use serde_json::value::RawValue;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 pub use reply::Reply;
+use reply::Told;
+
+const INVALID_CURSOR: &str = r#""error":{"code":-32602,"message":"invalid cursor"}"#;
 
 const MAX_REQUEST_BYTES: usize = 16 << 20;
 
@@ -53,6 +58,11 @@ pub struct ScriptedServer {
 #[derive(Debug)]
 struct Script {
     revision: String,
+    /// The revisions of `server/discover`; none where only sessions are known.
+    stateless: Vec<String>,
+    ttl_ms: u64,
+    /// What the streams of notices have told; none where there are no such streams.
+    notices: Option<watch::Sender<Told>>,
     /// The text of each page's `tools`, with the cursor that leads on.
     pages: Vec<(String, Option<String>)>,
     standing: HashMap<String, Reply>,
@@ -147,6 +157,36 @@ impl ScriptedServer {
         self.script().revision = revision.to_owned();
     }
 
+    /// Speaks the stateless revision 2026-07-28 alone from now on, and says that it supports these.
+    pub fn speak_statelessly(&self, supported: &[&str]) {
+        self.script().stateless = supported.iter().map(|revision| (*revision).to_owned()).collect();
+    }
+
+    /// Says that its answers are fresh for so long (stateless revisions).
+    pub fn fresh_for_ms(&self, ttl_ms: u64) {
+        self.script().ttl_ms = ttl_ms;
+    }
+
+    /// Offers streams of notices from now on: on GET in sessions, on `subscriptions/listen` without.
+    pub fn offer_notices(&self) {
+        self.script().notices.get_or_insert_with(|| watch::Sender::new(Told::default()));
+    }
+
+    /// Tells on every open stream that the list of tools changed.
+    pub fn tell_changed(&self) {
+        self.tell(|told| told.changes += 1);
+    }
+
+    /// Ends every open stream.
+    pub fn end_streams(&self) {
+        self.tell(|told| told.ends += 1);
+    }
+
+    fn tell(&self, what: impl FnOnce(&mut Told)) {
+        let script = self.script();
+        script.notices.as_ref().expect("a test offers notices before it tells").send_modify(what);
+    }
+
     /// Everything that arrived so far.
     pub fn received(&self) -> Vec<Received> {
         self.script().received.clone()
@@ -190,6 +230,9 @@ impl Script {
     fn new() -> Self {
         Self {
             revision: "2025-11-25".into(),
+            stateless: Vec::new(),
+            ttl_ms: 0,
+            notices: None,
             pages: vec![("[]".into(), None)],
             standing: HashMap::new(),
             once: HashMap::new(),
@@ -210,6 +253,9 @@ impl Script {
         if let Some(reply) = self.standing.get(&request.method).or(self.everything.as_ref()) {
             return reply.clone();
         }
+        if !self.stateless.is_empty() {
+            return self.answer_statelessly(request);
+        }
         if let Some(refusal) = self.check_session(request) {
             return refusal;
         }
@@ -217,6 +263,7 @@ impl Script {
             "initialize" => self.initialize(),
             "tools/list" => self.page(request),
             "ping" => self.result("{}"),
+            "GET" if self.notices.is_some() => self.notices(": open\n\n".into(), "{}"),
             "GET" | "DELETE" => Reply::status(405, "").header("allow", "POST"),
             method if method.is_empty() || method.starts_with("notifications/") => Reply::status(202, ""),
             _ => self.message(r#""error":{"code":-32601,"message":"method not found"}"#),
@@ -236,8 +283,9 @@ impl Script {
 
     fn initialize(&mut self) -> Reply {
         let reply = self.result(&format!(
-            r#"{{"protocolVersion":"{}","capabilities":{{"tools":{{}}}},"serverInfo":{{"name":"scripted","version":"1"}}}}"#,
-            self.revision
+            r#"{{"protocolVersion":"{}","capabilities":{},"serverInfo":{{"name":"scripted","version":"1"}}}}"#,
+            self.revision,
+            self.capabilities()
         ));
         if !self.has_sessions {
             return reply;
@@ -248,19 +296,37 @@ impl Script {
         reply.header("mcp-session-id", &id)
     }
 
+    fn capabilities(&self) -> String {
+        format!(r#"{{"tools":{{"listChanged":{}}}}}"#, self.notices.is_some())
+    }
+
     fn page(&self, request: &Received) -> Reply {
-        let page = match request.cursor() {
-            None => self.pages.first(),
+        match self.page_members(request) {
+            None => self.message(INVALID_CURSOR),
+            Some(members) => self.result(&format!("{{{members}}}")),
+        }
+    }
+
+    /// The members of the result that holds the page asked for, if there is one.
+    fn page_members(&self, request: &Received) -> Option<String> {
+        let (tools, next) = match request.cursor() {
+            None => self.pages.first()?,
             Some(cursor) => {
-                let before = self.pages.iter().position(|(_, next)| next.as_deref() == Some(&cursor));
-                before.and_then(|before| self.pages.get(before + 1))
+                let before = self.pages.iter().position(|(_, next)| next.as_deref() == Some(&cursor))?;
+                self.pages.get(before + 1)?
             }
         };
-        match page {
-            None => self.message(r#""error":{"code":-32602,"message":"invalid cursor"}"#),
-            Some((tools, None)) => self.result(&format!(r#"{{"tools":{tools}}}"#)),
-            Some((tools, Some(next))) => self.result(&format!(r#"{{"tools":{tools},"nextCursor":{next}}}"#)),
-        }
+        let next = next.as_ref().map(|next| format!(r#","nextCursor":{next}"#)).unwrap_or_default();
+        Some(format!(r#""tools":{tools}{next}"#))
+    }
+
+    /// A stream that opens with a text and then tells each change with these params.
+    fn notices(&self, opening: String, params: &str) -> Reply {
+        let told = self.notices.as_ref().expect("notices are offered").subscribe();
+        let notice = format!(
+            "data: {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\",\"params\":{params}}}\n\n"
+        );
+        Reply::live(opening, notice, told)
     }
 
     fn result(&self, result: &str) -> Reply {

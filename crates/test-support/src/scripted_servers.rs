@@ -2,16 +2,19 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use async_trait::async_trait;
-use toolgate_upstream::{Bounds, Endpoint, Listing, ListingEnd, ListingError, ToolServers};
+use tokio::sync::Notify;
+use toolgate_upstream::{Bounds, Endpoint, FollowEnd, Listing, ListingEnd, ListingError, ToolServers};
 
 /// Tool servers that are known by their URL. One that was told nothing refuses the connection.
 #[derive(Debug, Default)]
 pub struct ScriptedServers {
     answers: Mutex<HashMap<String, VecDeque<Result<Listing, ListingError>>>>,
+    listings: Mutex<HashMap<String, usize>>,
+    notices: Mutex<HashMap<String, Arc<Notify>>>,
 }
 
 /// A listing that was read to its end.
@@ -22,7 +25,8 @@ pub fn complete(entries: &[&str]) -> Result<Listing, ListingError> {
 /// A listing with any end.
 pub fn ended(entries: &[&str], end: ListingEnd) -> Result<Listing, ListingError> {
     let entries = entries.iter().map(|entry| (*entry).to_owned()).collect();
-    Ok(Listing { entries, end, protocol_version: "2025-11-25".into(), server_name: None })
+    let protocol_version = "2025-11-25".to_owned();
+    Ok(Listing { entries, end, protocol_version, ttl: None, binds_headers: false, server_name: None })
 }
 
 impl ScriptedServers {
@@ -39,6 +43,22 @@ impl ScriptedServers {
     /// From now on the server at `url` takes the request and never answers.
     pub fn hangs(&self, url: &str) {
         self.answers_in_turn(url, Vec::new());
+    }
+
+    /// From now on the server at `url` tells when its list changes: whenever the answer is notified.
+    pub fn tells_changes(&self, url: &str) -> Arc<Notify> {
+        let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(notices.entry(url.to_owned()).or_default())
+    }
+
+    fn followed(&self, url: &str) -> Option<Arc<Notify>> {
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).get(url).cloned()
+    }
+
+    /// How often the server at `url` was listed.
+    pub fn listings(&self, url: &str) -> usize {
+        let listings = self.listings.lock().unwrap_or_else(PoisonError::into_inner);
+        listings.get(url).copied().unwrap_or_default()
     }
 
     fn answer(&self, url: &str) -> Option<Result<Listing, ListingError>> {
@@ -65,9 +85,25 @@ impl ToolServers for ScriptedServers {
         let Endpoint::Http { url, .. } = endpoint else {
             return Err(ListingError::Refused("only HTTP is scripted".into()));
         };
+        *self.listings.lock().unwrap_or_else(PoisonError::into_inner).entry(url.to_owned()).or_default() += 1;
         match self.answer(url) {
             Some(answer) => answer,
             None => std::future::pending().await,
+        }
+    }
+
+    async fn follow(
+        &self,
+        endpoint: &Endpoint,
+        _bounds: &Bounds,
+        changed: &(dyn Fn() + Send + Sync),
+    ) -> Result<FollowEnd, ListingError> {
+        let Endpoint::Http { url, .. } = endpoint else { return Ok(FollowEnd::NotOffered) };
+        let Some(notices) = self.followed(url) else { return Ok(FollowEnd::NotOffered) };
+        changed();
+        loop {
+            notices.notified().await;
+            changed();
         }
     }
 }

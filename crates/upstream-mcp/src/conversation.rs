@@ -6,12 +6,16 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 use toolgate_upstream::{Bounds, ListingError};
 
+use crate::envelope::Envelope;
 use crate::limits::FAREWELL;
 use crate::meter::Meter;
-use crate::rpc::Request;
+use crate::rpc::{Request, RpcError};
 
 /// Carries messages to one server. Dropping it ends everything it opened.
 pub(crate) trait Wire: Send {
+    /// Whether a request has headers beside its text.
+    const HAS_HEADERS: bool;
+
     /// Sends a request and waits for its answer: the exact text of `result`.
     fn ask(
         &mut self,
@@ -22,7 +26,7 @@ pub(crate) trait Wire: Send {
     /// Sends a notification.
     fn tell(&mut self, notification: String) -> impl Future<Output = Result<(), Failure>> + Send;
 
-    /// Takes note of the protocol revision in use from now on.
+    /// Takes note of the protocol revision of the session from now on.
     fn agreed_on(&mut self, revision: &'static str);
 
     /// Takes leave of the server. May be abandoned at any point.
@@ -34,6 +38,8 @@ pub(crate) trait Wire: Send {
 pub(crate) enum Failure {
     /// The server has forgotten the session (HTTP 404). A wire says so once; from then on it is an error like another.
     SessionGone,
+    /// The server answered an error.
+    Rpc(RpcError),
     Listing(ListingError),
 }
 
@@ -43,10 +49,17 @@ impl From<ListingError> for Failure {
     }
 }
 
+impl From<RpcError> for Failure {
+    fn from(error: RpcError) -> Self {
+        Self::Rpc(error)
+    }
+}
+
 impl From<Failure> for ListingError {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::SessionGone => Self::Status(404),
+            Failure::Rpc(error) => error.into(),
             Failure::Listing(error) => error,
         }
     }
@@ -61,6 +74,12 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
+    /// Half of what is left.
+    pub(crate) fn half(self) -> Self {
+        let now = Instant::now();
+        Self { at: now + self.at.saturating_duration_since(now) / 2, ..self }
+    }
+
     fn passed(self) -> ListingError {
         ListingError::Timeout(format!("{} took longer than {} ms", self.of, self.limit.as_millis()))
     }
@@ -69,7 +88,8 @@ impl Deadline {
 /// Numbers the requests, meters the answers and watches the clock. One request is under way at a time.
 #[derive(Debug)]
 pub(crate) struct Conversation<W> {
-    wire: W,
+    pub(crate) wire: W,
+    pub(crate) envelope: Envelope,
     last_id: u64,
     meter: Meter,
     whole: Deadline,
@@ -79,7 +99,12 @@ impl<W: Wire> Conversation<W> {
     pub(crate) fn new(wire: W, bounds: &Bounds) -> Self {
         let limit = bounds.total_timeout;
         let whole = Deadline { at: Instant::now() + limit, limit, of: "the listing" };
-        Self { wire, last_id: 0, meter: Meter::new(bounds), whole }
+        Self { wire, envelope: Envelope::Bare, last_id: 0, meter: Meter::new(bounds), whole }
+    }
+
+    /// The deadline for everything before the first page.
+    pub(crate) fn opening(&self, bounds: &Bounds) -> Deadline {
+        self.within(bounds.connect_timeout, "the handshake")
     }
 
     /// A deadline `limit` from now, or the whole conversation's when that comes first.
@@ -88,20 +113,29 @@ impl<W: Wire> Conversation<W> {
         if deadline.at < self.whole.at { deadline } else { self.whole }
     }
 
-    /// Sends a request with `params` (JSON text) and waits for the exact text of its result.
+    /// Sends a request, its params the members of a JSON object, and waits for the exact text of its result.
     pub(crate) async fn ask(
         &mut self,
         method: &'static str,
         params: &str,
         until: Deadline,
     ) -> Result<String, Failure> {
-        self.last_id += 1;
-        self.meter.start_answer();
-        let request = Request::new(self.last_id, method, params);
+        let request = self.request(method, params);
         match timeout_at(until.at, self.wire.ask(&request, &mut self.meter)).await {
-            Ok(answer) => answer,
+            Ok(answer) => {
+                let result = answer?;
+                self.envelope.check(&result)?;
+                Ok(result)
+            }
             Err(_) => Err(until.passed().into()),
         }
+    }
+
+    /// The next request, numbered, in its envelope.
+    pub(crate) fn request(&mut self, method: &'static str, params: &str) -> Request {
+        self.last_id += 1;
+        self.meter.start_answer();
+        Request::new(self.last_id, method, &self.envelope.params(params), self.envelope.declares())
     }
 
     /// Sends a notification without params.
@@ -111,10 +145,6 @@ impl<W: Wire> Conversation<W> {
             Ok(told) => told,
             Err(_) => Err(until.passed().into()),
         }
-    }
-
-    pub(crate) fn agreed_on(&mut self, revision: &'static str) {
-        self.wire.agreed_on(revision);
     }
 
     /// Takes leave, in what is left of the time.

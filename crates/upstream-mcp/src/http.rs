@@ -1,19 +1,23 @@
-//! Streamable HTTP as the session revisions have it: each message of ours is a POST; an answer is one JSON document or
-//! an event stream. The optional GET stream is not opened.
+//! Streamable HTTP: each message of ours is a POST; an answer is one JSON document or an event stream.
 
+mod answer;
+mod event_stream;
 mod sse;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use toolgate_outbound::{Client, Outbound, OutboundError, Response};
+use toolgate_outbound::{Client, Outbound, Response};
 use toolgate_upstream::{ListingError, RESERVED_HEADERS, Secret};
 use url::Url;
 
 use crate::conversation::{Failure, Wire};
 use crate::meter::Meter;
 use crate::rpc::{Delivery, Inbox, Request};
+use answer::{Body, body_kind, read_document, refusal, unauthorized, unreachable};
+pub(crate) use event_stream::EventStream;
 
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
@@ -56,6 +60,22 @@ impl<'a> HttpWire<'a> {
         }
     }
 
+    /// Sends a request that declares its revision: headers repeat that and the method, and an error comes with a status
+    /// of its own (2026-07-28 Streamable HTTP, "Request Metadata").
+    async fn post_declaring(&self, request: &Request, revision: &'static str) -> Result<Response, Failure> {
+        let mut headers = self.headers.clone();
+        headers.insert(PROTOCOL_VERSION, HeaderValue::from_static(revision));
+        headers.insert(METHOD, HeaderValue::from_static(request.method));
+        let text = Bytes::from(request.text.clone());
+        let answer = self.client.send(Method::POST, &self.url, &headers, text).await;
+        let answer = answer.map_err(unreachable)?;
+        match answer.status() {
+            status if status.is_success() => Ok(answer),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(unauthorized(&answer).into()),
+            _ => Err(refusal(answer, request).await),
+        }
+    }
+
     fn leave_session(&mut self) {
         self.headers.remove(SESSION_ID);
         self.headers.remove(PROTOCOL_VERSION);
@@ -64,34 +84,75 @@ impl<'a> HttpWire<'a> {
     /// Reads an event stream up to the answer. What a server asks meanwhile is answered by a POST of its own.
     async fn read_events(
         &mut self,
-        mut answer: Response,
+        answer: Response,
         mut inbox: Inbox,
         meter: &mut Meter,
     ) -> Result<String, Failure> {
-        let mut events = sse::Events::default();
-        while let Some(chunk) = answer.chunk().await.map_err(unreachable)? {
-            meter.take(chunk.len())?;
-            events.feed(&chunk);
-            while let Some(event) = events.next() {
-                let Delivery { answer, replies } = inbox.deliver(&text(event)?)?;
+        let mut events = EventStream::new(answer);
+        while let Some(texts) = events.next(meter).await? {
+            for text in texts {
+                let Delivery { answer, replies, .. } = inbox.deliver(&text)?;
                 if let Some(answer) = answer {
                     return Ok(answer?);
                 }
-                for reply in replies {
-                    // Any other failure shows when the answer stays away.
-                    if let Err(Failure::SessionGone) = self.post(reply).await {
-                        return Err(Failure::SessionGone);
-                    }
-                }
+                self.reply(replies).await?;
             }
         }
         Err(ListingError::Protocol("the event stream ended before the answer".into()).into())
     }
+
+    /// Answers what a server asked. Only the loss of the session counts: any other failure shows elsewhere.
+    pub(crate) async fn reply(&mut self, replies: Vec<String>) -> Result<(), Failure> {
+        for reply in replies {
+            if let Err(Failure::SessionGone) = self.post(reply).await {
+                return Err(Failure::SessionGone);
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the session's own stream of messages (GET); `None` where the server has none.
+    pub(crate) async fn open_session_stream(&mut self) -> Result<Option<EventStream>, Failure> {
+        let mut headers = self.headers.clone();
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        headers.remove(CONTENT_TYPE);
+        let answer = self.client.send(Method::GET, &self.url, &headers, Bytes::new()).await;
+        let answer = answer.map_err(unreachable)?;
+        match answer.status() {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(unauthorized(&answer).into()),
+            StatusCode::NOT_FOUND if self.headers.contains_key(SESSION_ID) => Err(Failure::SessionGone),
+            status if status.is_client_error() => Ok(None),
+            status if status.is_success() && matches!(body_kind(answer.headers()), Ok(Body::Events)) => {
+                Ok(Some(EventStream::new(answer)))
+            }
+            status if status.is_success() => Ok(None),
+            status => Err(ListingError::Status(status.as_u16()).into()),
+        }
+    }
+
+    /// Sends a request whose answer is a stream of notices; `None` where the answer came at once, so there are none.
+    pub(crate) async fn open_answer_stream(
+        &mut self,
+        request: &Request,
+        revision: &'static str,
+        meter: &mut Meter,
+    ) -> Result<Option<EventStream>, Failure> {
+        let answer = self.post_declaring(request, revision).await?;
+        match body_kind(answer.headers())? {
+            Body::Events => Ok(Some(EventStream::new(answer))),
+            Body::Json => read_document(answer, Inbox::new(request), meter).await.map(|_| None),
+        }
+    }
 }
 
 impl Wire for HttpWire<'_> {
+    const HAS_HEADERS: bool = true;
+
     async fn ask(&mut self, request: &Request, meter: &mut Meter) -> Result<String, Failure> {
-        let answer = self.post(request.text.clone()).await?;
+        let answer = match request.declares {
+            Some(revision) => self.post_declaring(request, revision).await?,
+            None => self.post(request.text.clone()).await?,
+        };
         if request.method == "initialize" {
             self.leave_session();
             if let Some(id) = answer.headers().get(SESSION_ID) {
@@ -100,7 +161,7 @@ impl Wire for HttpWire<'_> {
         }
         let inbox = Inbox::new(request);
         match body_kind(answer.headers())? {
-            Body::Json => Ok(read_document(answer, inbox, meter).await?),
+            Body::Json => read_document(answer, inbox, meter).await,
             Body::Events => self.read_events(answer, inbox, meter).await,
         }
     }
@@ -120,58 +181,6 @@ impl Wire for HttpWire<'_> {
             let _ = self.client.send(Method::DELETE, &self.url, &self.headers, Bytes::new()).await;
         }
     }
-}
-
-fn unauthorized(answer: &Response) -> ListingError {
-    let challenge = answer.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
-    ListingError::Unauthorized { status: answer.status().as_u16(), challenge: challenge.map(str::to_owned) }
-}
-
-enum Body {
-    Json,
-    Events,
-}
-
-fn body_kind(headers: &HeaderMap) -> Result<Body, ListingError> {
-    if let Some(encoding) = headers.get(CONTENT_ENCODING).filter(|encoding| *encoding != "identity") {
-        let encoding = String::from_utf8_lossy(encoding.as_bytes());
-        let text = format!("the answer has content encoding `{encoding}`, which was not offered; gzip was");
-        return Err(ListingError::Protocol(text));
-    }
-    let Some(media_type) = headers.get(CONTENT_TYPE) else { return Ok(Body::Json) };
-    let media_type = String::from_utf8_lossy(media_type.as_bytes()).to_ascii_lowercase();
-    match media_type.split(';').next().unwrap_or_default().trim() {
-        "application/json" => Ok(Body::Json),
-        "text/event-stream" => Ok(Body::Events),
-        _ => Err(ListingError::Protocol(
-            "the answer's content type is neither application/json nor text/event-stream".into(),
-        )),
-    }
-}
-
-async fn read_document(
-    mut answer: Response,
-    mut inbox: Inbox,
-    meter: &mut Meter,
-) -> Result<String, ListingError> {
-    let mut body = Vec::new();
-    while let Some(chunk) = answer.chunk().await.map_err(unreachable)? {
-        meter.take(chunk.len())?;
-        body.extend_from_slice(&chunk);
-    }
-    if body.is_empty() {
-        return Err(ListingError::Protocol("the answer to a request has no body".into()));
-    }
-    let missing =
-        || ListingError::Protocol("the answer belongs to another request: its id is not ours".into());
-    inbox.deliver(&text(body)?)?.answer.ok_or_else(missing)?
-}
-
-fn text(bytes: Vec<u8>) -> Result<String, ListingError> {
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        ListingError::Protocol(format!("the answer is not UTF-8 at byte {at}"))
-    })
 }
 
 /// No header of ours can be named by the endpoint, and no value of it is ever printed.
@@ -196,12 +205,4 @@ fn request_headers(endpoint: &[(String, Secret)]) -> Result<HeaderMap, ListingEr
 fn secret(mut value: HeaderValue) -> HeaderValue {
     value.set_sensitive(true);
     value
-}
-
-fn unreachable(error: OutboundError) -> ListingError {
-    match error {
-        OutboundError::Refused(refusal) => ListingError::Refused(refusal.to_string()),
-        OutboundError::Connect(reason) => ListingError::Connect(reason.into()),
-        OutboundError::Broken(what) => ListingError::Protocol(what.into()),
-    }
 }

@@ -14,8 +14,20 @@ pub const MAX_SERVER_NAME_CHARS: usize = 200;
 /// Requests of a server that are answered while it owes us an answer; further ones are ignored.
 pub const MAX_REQUESTS_ANSWERED: usize = 8;
 
+/// Bytes read of an HTTP answer without success, to see whether an MCP error stands in it.
+pub const MAX_REFUSAL_BYTES: usize = 64 * 1024;
+
+/// Endpoints of which the protocol era is remembered.
+pub const MAX_KNOWN_ERAS: usize = 16 * 1024;
+
 /// How long the end of a conversation may take: a session's DELETE, or a child's way out after its input closed.
 pub const FAREWELL: Duration = Duration::from_millis(500);
+
+/// How long one stream of notices is followed before it is opened anew.
+pub const MAX_FOLLOWED: Duration = Duration::from_secs(3600);
+
+/// How often a stream of notices is read, at most.
+pub const NOTICES_EVERY: Duration = Duration::from_millis(100);
 
 /// Open files of a child process.
 pub const CHILD_OPEN_FILES: u64 = 1024;

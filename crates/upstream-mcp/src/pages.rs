@@ -1,13 +1,45 @@
 //! The pages of one listing, whatever brought them.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::time::Duration;
 
 use serde_json::value::RawValue;
 use toolgate_definition::scan;
 use toolgate_upstream::{Bounds, Incomplete, ListingEnd, ListingError};
 
+use crate::conversation::{Conversation, Failure, Wire};
 use crate::meter::over;
 use crate::rpc;
+
+/// Asks for page after page. `Err` means that not one was read, or that the session is gone.
+pub(crate) async fn read<W: Wire>(
+    conversation: &mut Conversation<W>,
+    bounds: &Bounds,
+) -> Result<(Pages, ListingEnd), Failure> {
+    let mut pages = Pages::new(bounds);
+    let mut cursor = None;
+    loop {
+        let until = conversation.within(bounds.answer_timeout, "an answer");
+        let answer = match conversation.ask("tools/list", &page_params(cursor.as_deref()), until).await {
+            Err(Failure::SessionGone) => return Err(Failure::SessionGone),
+            answer => answer.map_err(ListingError::from),
+        };
+        match answer.and_then(|result| pages.add(&result)) {
+            Ok(Progress::Next(next)) => cursor = Some(next),
+            Ok(Progress::End(end)) => return Ok((pages, end)),
+            Err(error) => {
+                let end = pages.interrupted(error)?;
+                return Ok((pages, end));
+            }
+        }
+    }
+}
+
+/// The cursor goes back in the server's own spelling.
+fn page_params(cursor: Option<&str>) -> String {
+    cursor.map(|token| format!(r#""cursor":{token}"#)).unwrap_or_default()
+}
 
 /// What to do after a page.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,6 +57,8 @@ pub(crate) struct Pages {
     read: usize,
     entries: Vec<String>,
     cursors: HashSet<String>,
+    ttl: Option<Duration>,
+    server_info: Option<String>,
 }
 
 impl Pages {
@@ -35,6 +69,8 @@ impl Pages {
             read: 0,
             entries: Vec::new(),
             cursors: HashSet::new(),
+            ttl: None,
+            server_info: None,
         }
     }
 
@@ -47,6 +83,10 @@ impl Pages {
         let cursor = rpc::member(&members, "nextCursor").map(cursor).transpose()?.flatten();
         self.add_entries(tools)?;
         self.read += 1;
+        if let Some(ttl) = rpc::member(&members, "ttlMs").and_then(ttl) {
+            self.ttl = Some(self.ttl.map_or(ttl, |shortest| shortest.min(ttl)));
+        }
+        self.server_info = server_info(&members).map(str::to_owned);
         Ok(match cursor {
             None => Progress::End(ListingEnd::Complete),
             Some(cursor) => self.follow(cursor),
@@ -89,6 +129,16 @@ impl Pages {
         }))
     }
 
+    /// The shortest `ttlMs` of all pages.
+    pub(crate) fn ttl(&self) -> Option<Duration> {
+        self.ttl
+    }
+
+    /// What the server says of itself in the `_meta` of a page: the exact text.
+    pub(crate) fn server_info(&self) -> Option<&str> {
+        self.server_info.as_deref()
+    }
+
     pub(crate) fn into_entries(self) -> Vec<String> {
         self.entries
     }
@@ -106,10 +156,18 @@ fn cursor(token: &str) -> Result<Option<&str>, ListingError> {
     }
 }
 
+/// The exact text of a server's description of itself in the `_meta` of a result.
+fn server_info<'a>(members: &[(Cow<'_, str>, &'a str)]) -> Option<&'a str> {
+    rpc::member_at(rpc::member(members, "_meta")?, &["io.modelcontextprotocol/serverInfo"])
+}
+
+/// Zero, and what is no count of milliseconds, say nothing.
+fn ttl(token: &str) -> Option<Duration> {
+    token.parse().ok().filter(|ms| *ms > 0).map(Duration::from_millis)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use proptest::prelude::*;
 
     use super::*;
@@ -195,6 +253,23 @@ mod tests {
         let end = Incomplete::Bound("more than 2 entries".into());
         assert_eq!(pages.interrupted(refused), Ok(ListingEnd::Incomplete(end)));
         assert_eq!(pages.into_entries(), ["1"]);
+    }
+
+    #[test]
+    fn the_shortest_time_to_live_of_all_pages_counts() {
+        for (ttls, shortest) in [
+            (&["300000", "60000", "900000"][..], Some(60_000)),
+            (&["0", "5000"], Some(5000)),
+            (&["0"], None),
+            (&["-1"], None),
+            (&["\"9\"", "1.5", "null", "18446744073709551616"], None),
+        ] {
+            let mut pages = pages(9, 9);
+            for ttl in ttls {
+                pages.add(&format!(r#"{{"tools":[],"ttlMs":{ttl}}}"#)).unwrap();
+            }
+            assert_eq!(pages.ttl(), shortest.map(Duration::from_millis), "{ttls:?}");
+        }
     }
 
     // law 1, BR-025, BR-041

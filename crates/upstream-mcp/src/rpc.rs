@@ -8,18 +8,38 @@ use toolgate_upstream::ListingError;
 
 use crate::limits::MAX_REQUESTS_ANSWERED;
 
+/// The code of `UnsupportedProtocolVersionError` (2026-07-28).
+pub(crate) const UNSUPPORTED_REVISION: i64 = -32022;
+
 /// A request of ours.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) id: u64,
     pub(crate) method: &'static str,
     pub(crate) text: String,
+    /// The revision that the text itself declares. A transport with headers repeats it, and the method, in them.
+    pub(crate) declares: Option<&'static str>,
 }
 
 impl Request {
-    pub(crate) fn new(id: u64, method: &'static str, params: &str) -> Self {
+    pub(crate) fn new(id: u64, method: &'static str, params: &str, declares: Option<&'static str>) -> Self {
         let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
-        Self { id, method, text }
+        Self { id, method, text, declares }
+    }
+}
+
+/// An error that a server answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RpcError {
+    pub(crate) code: i64,
+    pub(crate) message: String,
+    /// `data.supported` of [`UNSUPPORTED_REVISION`].
+    pub(crate) supported: Vec<String>,
+}
+
+impl From<RpcError> for ListingError {
+    fn from(error: RpcError) -> Self {
+        Self::Rpc { code: error.code, message: error.message }
     }
 }
 
@@ -27,14 +47,24 @@ impl Request {
 #[derive(Debug)]
 pub(crate) struct Inbox {
     awaited: u64,
-    requests_answered: usize,
+    requests_to_answer: usize,
 }
 
 /// What one delivery brought: an answer, or texts to send back while waiting on.
 #[derive(Debug, Default)]
 pub(crate) struct Delivery {
-    pub(crate) answer: Option<Result<String, ListingError>>,
+    pub(crate) answer: Option<Result<String, RpcError>>,
     pub(crate) replies: Vec<String>,
+    pub(crate) notices: Vec<Notice>,
+}
+
+/// A notification that tells something to who follows a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Notice {
+    /// `notifications/tools/list_changed`
+    ToolsChanged,
+    /// `notifications/subscriptions/acknowledged`, and whether it grants what was asked for.
+    Acknowledged { tools: bool },
 }
 
 /// What one message means to whoever waits for an answer.
@@ -45,13 +75,16 @@ enum Message<'a> {
         id: &'a str,
         method: Cow<'a, str>,
     },
-    /// A notification, an answer to something else: passed over.
+    Notice(Notice),
+    /// Another notification, an answer to something else: passed over.
     Other,
 }
 
 impl Inbox {
+    /// A server of a stateless revision asks nothing in this way, and is answered nothing.
     pub(crate) fn new(request: &Request) -> Self {
-        Self { awaited: request.id, requests_answered: 0 }
+        let requests_to_answer = if request.declares.is_some() { 0 } else { MAX_REQUESTS_ANSWERED };
+        Self { awaited: request.id, requests_to_answer }
     }
 
     /// Reads a text that holds one message, or an array of them (a batch of revision 2025-03-26).
@@ -70,26 +103,33 @@ impl Inbox {
     fn take(&mut self, text: &str, delivery: &mut Delivery) -> Result<(), ListingError> {
         match read(text, self.awaited)? {
             Message::Result(result) => delivery.answer = Some(Ok(result.to_owned())),
-            Message::Error(error) => delivery.answer = Some(Err(rpc_error(error))),
-            Message::Request { id, method } if self.requests_answered < MAX_REQUESTS_ANSWERED => {
-                self.requests_answered += 1;
+            Message::Error(error) => delivery.answer = Some(Err(rpc_error(error)?)),
+            Message::Request { id, method } if self.requests_to_answer > 0 => {
+                self.requests_to_answer -= 1;
                 delivery.replies.push(reply(id, &method));
             }
+            Message::Notice(notice) => delivery.notices.push(notice),
             Message::Request { .. } | Message::Other => {}
         }
         Ok(())
     }
 }
 
-fn rpc_error(text: &str) -> ListingError {
+fn rpc_error(text: &str) -> Result<RpcError, ListingError> {
     let Ok(members) = scan::object(text) else {
-        return ListingError::Protocol("a JSON-RPC error that is not an object".into());
+        return Err(ListingError::Protocol("a JSON-RPC error that is not an object".into()));
     };
     let Some(code) = member(&members, "code").and_then(|code| code.parse().ok()) else {
-        return ListingError::Protocol("a JSON-RPC error without a whole number as its code".into());
+        return Err(ListingError::Protocol("a JSON-RPC error without a whole number as its code".into()));
     };
     let message = member(&members, "message").and_then(string).unwrap_or_default();
-    ListingError::Rpc { code, message }
+    let supported = match code {
+        UNSUPPORTED_REVISION => {
+            member(&members, "data").and_then(|data| strings_at(data, "supported")).unwrap_or_default()
+        }
+        _ => Vec::new(),
+    };
+    Ok(RpcError { code, message, supported })
 }
 
 fn read(text: &str, awaited: u64) -> Result<Message<'_>, ListingError> {
@@ -99,7 +139,7 @@ fn read(text: &str, awaited: u64) -> Result<Message<'_>, ListingError> {
     if let Some(method) = get("method").and_then(string) {
         return Ok(match id.filter(|id| is_id(id)) {
             Some(id) => Message::Request { id, method: method.into() },
-            None => Message::Other,
+            None => notice(&method, get("params")).map_or(Message::Other, Message::Notice),
         });
     }
     match (id.is_some_and(|id| answers(id, awaited)), result, error) {
@@ -109,6 +149,17 @@ fn read(text: &str, awaited: u64) -> Result<Message<'_>, ListingError> {
         // An error about a message whose id the server could not read: only ours is under way.
         (false, _, Some(error)) if id.is_none() => Ok(Message::Error(error)),
         (false, ..) => Ok(Message::Other),
+    }
+}
+
+fn notice(method: &str, params: Option<&str>) -> Option<Notice> {
+    match method {
+        "notifications/tools/list_changed" => Some(Notice::ToolsChanged),
+        "notifications/subscriptions/acknowledged" => {
+            let granted = params.and_then(|params| member_at(params, &["notifications", "toolsListChanged"]));
+            Some(Notice::Acknowledged { tools: granted == Some("true") })
+        }
+        _ => None,
     }
 }
 
@@ -144,6 +195,17 @@ pub(crate) fn string(text: &str) -> Option<String> {
     serde_json::from_str(text).ok()
 }
 
+/// The exact text of the value that stands in an object below these keys.
+pub(crate) fn member_at<'a>(object: &'a str, keys: &[&str]) -> Option<&'a str> {
+    keys.iter().try_fold(object, |object, key| member(&scan::object(object).ok()?, key))
+}
+
+/// The strings of the array at a member of an object; `None` where there is no such array.
+pub(crate) fn strings_at(object: &str, key: &str) -> Option<Vec<String>> {
+    let elements = scan::elements(member_at(object, &[key])?).collect::<Result<Vec<_>, _>>().ok()?;
+    Some(elements.into_iter().filter_map(string).collect())
+}
+
 /// The error for bytes that are not what `place` has to be.
 pub(crate) fn broken(place: &str, error: &ParseError) -> ListingError {
     ListingError::Protocol(format!("{place}: {error}"))
@@ -154,10 +216,10 @@ mod tests {
     use super::*;
 
     fn deliver(text: &str) -> Result<Delivery, ListingError> {
-        Inbox::new(&Request::new(1, "tools/list", "{}")).deliver(text)
+        Inbox::new(&Request::new(1, "tools/list", "{}", None)).deliver(text)
     }
 
-    fn answer(text: &str) -> Option<Result<String, ListingError>> {
+    fn answer(text: &str) -> Option<Result<String, RpcError>> {
         deliver(text).unwrap().answer
     }
 
@@ -181,7 +243,7 @@ mod tests {
 
     #[test]
     fn an_error_about_an_unreadable_id_is_the_answer() {
-        let refused = Some(Err(ListingError::Rpc { code: -32700, message: "no".into() }));
+        let refused = Some(Err(RpcError { code: -32700, message: "no".into(), supported: Vec::new() }));
         assert_eq!(answer(r#"{"id":null,"error":{"code":-32700,"message":"no"}}"#), refused);
         assert_eq!(answer(r#"{"error":{"code":-32700,"message":"no"}}"#), refused);
         assert_eq!(answer(r#"{"id":1,"result":null,"error":{"code":-32700,"message":"no"}}"#), refused);
@@ -193,6 +255,20 @@ mod tests {
         let delivery = deliver(batch).unwrap();
         assert_eq!(delivery.answer, Some(Ok("9".into())));
         assert_eq!(delivery.replies, [r#"{"jsonrpc":"2.0","id":5,"result":{}}"#]);
+    }
+
+    #[test]
+    fn what_is_told_of_tools_is_heard_and_nothing_else() {
+        let heard = |text: &str| deliver(text).unwrap().notices;
+        let changed = r#"{"method":"notifications/tools/list_changed"}"#;
+        assert_eq!(heard(changed), [Notice::ToolsChanged]);
+        for (granted, tools) in [(r#"{"toolsListChanged":true}"#, true), ("{}", false), ("7", false)] {
+            let text = format!(
+                r#"{{"method":"notifications/subscriptions/acknowledged","params":{{"notifications":{granted}}}}}"#
+            );
+            assert_eq!(heard(&text), [Notice::Acknowledged { tools }]);
+        }
+        assert_eq!(heard(r#"{"method":"notifications/prompts/list_changed"}"#), []);
     }
 
     #[test]
@@ -213,6 +289,24 @@ mod tests {
         assert_eq!(deliver(&format!("[{asking}]")).unwrap().replies.len(), MAX_REQUESTS_ANSWERED);
     }
 
+    #[test]
+    fn only_the_error_about_revisions_tells_which_are_supported() {
+        let supported = |code: i64, data: &str| {
+            let text = format!(r#"{{"id":1,"error":{{"code":{code},"message":"","data":{data}}}}}"#);
+            answer(&text).unwrap().unwrap_err().supported
+        };
+        assert_eq!(supported(-32022, r#"{"supported":["2026-07-28",7,"x"]}"#), ["2026-07-28", "x"]);
+        for (code, data) in [(-32020, r#"{"supported":["x"]}"#), (-32022, "{}"), (-32022, "7")] {
+            assert!(supported(code, data).is_empty(), "{code} {data}");
+        }
+    }
+
+    #[test]
+    fn a_server_of_a_stateless_revision_is_answered_nothing() {
+        let mut inbox = Inbox::new(&Request::new(1, "tools/list", "{}", Some("2026-07-28")));
+        assert!(inbox.deliver(r#"{"id":5,"method":"ping"}"#).unwrap().replies.is_empty());
+    }
+
     // BR-041
     #[test]
     fn an_ambiguous_or_misshapen_message_is_a_protocol_error() {
@@ -229,8 +323,8 @@ mod tests {
             assert!(matches!(deliver(text), Err(ListingError::Protocol(_))), "{text}");
         }
         for error in ["7", "{}", r#"{"code":"x"}"#, r#"{"code":1.5}"#, r#"{"code":1,"code":2}"#] {
-            let answer = answer(&format!(r#"{{"id":1,"error":{error}}}"#));
-            assert!(matches!(answer, Some(Err(ListingError::Protocol(_)))), "{error}");
+            let delivery = deliver(&format!(r#"{{"id":1,"error":{error}}}"#));
+            assert!(matches!(delivery, Err(ListingError::Protocol(_))), "{error}");
         }
     }
 }

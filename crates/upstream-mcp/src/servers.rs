@@ -1,23 +1,28 @@
 use async_trait::async_trait;
 use toolgate_outbound::Outbound;
-use toolgate_upstream::{Bounds, Endpoint, Listing, ListingError, ToolServers};
+use toolgate_upstream::{Bounds, Endpoint, FollowEnd, Listing, ListingError, ToolServers};
 
+use crate::conversation::{Conversation, Wire};
+use crate::eras::{self, Era, Known};
+use crate::follow::follow;
 use crate::http::HttpWire;
-use crate::session_era;
+use crate::known_eras::KnownEras;
 use crate::stdio::{StdioAllow, StdioWire};
 use crate::wording::Wording;
+use crate::{session_era, stateless_era};
 
 /// Reaches MCP servers.
 #[derive(Debug)]
 pub struct McpServers {
     outbound: Outbound,
     stdio_allow: StdioAllow,
+    known_eras: KnownEras,
 }
 
 impl McpServers {
     /// HTTP goes out through `outbound`; only commands in `stdio_allow` are started.
     pub fn new(outbound: Outbound, stdio_allow: StdioAllow) -> Self {
-        Self { outbound, stdio_allow }
+        Self { outbound, stdio_allow, known_eras: KnownEras::default() }
     }
 }
 
@@ -40,21 +45,79 @@ impl ToolServers for McpServers {
             Err(error) => Err(wording.clean_error(error)),
         }
     }
+
+    async fn follow(
+        &self,
+        endpoint: &Endpoint,
+        bounds: &Bounds,
+        changed: &(dyn Fn() + Send + Sync),
+    ) -> Result<FollowEnd, ListingError> {
+        let Endpoint::Http { url, headers, allow_private } = endpoint else {
+            return Ok(FollowEnd::NotOffered);
+        };
+        let known = self.known_eras.get(endpoint);
+        if known.is_some_and(|known| !known.tells_changes) {
+            return Ok(FollowEnd::NotOffered);
+        }
+        let wire = HttpWire::new(&self.outbound, url, headers, *allow_private)?;
+        let followed = follow(wire, known.map(|known| known.era), bounds, changed).await;
+        followed.map_err(|error| Wording::new(endpoint).clean_error(error))
+    }
 }
 
 impl McpServers {
     /// A listing or an error whose texts may still hold anything.
     async fn list(&self, endpoint: &Endpoint, bounds: &Bounds) -> Result<Listing, ListingError> {
-        match endpoint {
+        let known = self.known_eras.get(endpoint);
+        let outcome = match endpoint {
             Endpoint::Http { url, headers, allow_private } => {
                 let wire = HttpWire::new(&self.outbound, url, headers, *allow_private)?;
-                session_era::list(wire, bounds).await
+                list_over(wire, known, bounds).await
             }
             Endpoint::Stdio { command, args, env } => {
                 self.stdio_allow.admit(command, args)?;
                 let wire = StdioWire::start(command, args, env)?;
-                session_era::list(wire, bounds).await
+                list_over(wire, known, bounds).await
             }
+        };
+        match &outcome {
+            Ok((known, _)) => self.known_eras.remember(endpoint, *known),
+            Err(_) => self.known_eras.forget(endpoint),
+        }
+        outcome.map(|(_, listing)| listing)
+    }
+}
+
+/// Lists in the era that is known, or is found out first, and tells what is known now.
+async fn list_over<W: Wire>(
+    wire: W,
+    known: Option<Known>,
+    bounds: &Bounds,
+) -> Result<(Known, Listing), ListingError> {
+    let mut conversation = Conversation::new(wire, bounds);
+    let outcome = list_in_era(&mut conversation, known, bounds).await;
+    conversation.end().await;
+    outcome
+}
+
+async fn list_in_era<W: Wire>(
+    conversation: &mut Conversation<W>,
+    known: Option<Known>,
+    bounds: &Bounds,
+) -> Result<(Known, Listing), ListingError> {
+    let opening = conversation.opening(bounds);
+    let known = match known {
+        Some(known) => known,
+        None => eras::find(conversation, opening).await?,
+    };
+    match known.era {
+        Era::Stateless(revision) => {
+            let listing = stateless_era::list(conversation, revision, bounds).await?;
+            Ok((known, listing))
+        }
+        Era::Session => {
+            let (tells_changes, listing) = session_era::list(conversation, bounds, opening).await?;
+            Ok((Known { tells_changes, ..known }, listing))
         }
     }
 }

@@ -1,78 +1,69 @@
 //! The revisions that open with `initialize`: 2024-11-05 to 2025-11-25.
 
-use serde_json::json;
 use toolgate_definition::scan;
 use toolgate_upstream::{Bounds, Listing, ListingError};
 
-use crate::conversation::{Conversation, Failure, Wire};
-use crate::pages::{Pages, Progress};
-use crate::rpc;
+use crate::conversation::{Conversation, Deadline, Failure, Wire};
+use crate::envelope::{Envelope, client_info};
+use crate::{pages, rpc};
 
 /// The revisions spoken here, the offered one first.
-const REVISIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+pub(crate) const REVISIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/// Reads a server's whole list of tools.
+/// Reads a server's whole list of tools; the session is open by `opening`. The flag: whether the server tells changes.
 ///
 /// When the server has forgotten the session (the wire tells so at most once), everything is asked again in a new one:
 /// cursors belong to a session.
-pub(crate) async fn list<W: Wire>(wire: W, bounds: &Bounds) -> Result<Listing, ListingError> {
-    let mut conversation = Conversation::new(wire, bounds);
-    let mut outcome = attempt(&mut conversation, bounds).await;
+pub(crate) async fn list<W: Wire>(
+    conversation: &mut Conversation<W>,
+    bounds: &Bounds,
+    opening: Deadline,
+) -> Result<(bool, Listing), ListingError> {
+    conversation.envelope = Envelope::Bare;
+    let mut outcome = attempt(conversation, bounds, opening).await;
     if matches!(outcome, Err(Failure::SessionGone)) {
-        outcome = attempt(&mut conversation, bounds).await;
+        let opening = conversation.opening(bounds);
+        outcome = attempt(conversation, bounds, opening).await;
     }
-    conversation.end().await;
     outcome.map_err(ListingError::from)
 }
 
-async fn attempt<W: Wire>(conversation: &mut Conversation<W>, bounds: &Bounds) -> Result<Listing, Failure> {
-    let server = shake_hands(conversation, bounds).await?;
-    let mut pages = Pages::new(bounds);
-    let mut cursor = None;
-    let end = loop {
-        let until = conversation.within(bounds.answer_timeout, "an answer");
-        let answer = match conversation.ask("tools/list", &page_params(cursor.as_deref()), until).await {
-            Err(Failure::SessionGone) => return Err(Failure::SessionGone),
-            answer => answer.map_err(ListingError::from),
-        };
-        match answer.and_then(|result| pages.add(&result)) {
-            Ok(Progress::Next(next)) => cursor = Some(next),
-            Ok(Progress::End(end)) => break end,
-            Err(error) => break pages.interrupted(error)?,
-        }
-    };
-    Ok(Listing {
-        entries: pages.into_entries(),
+async fn attempt<W: Wire>(
+    conversation: &mut Conversation<W>,
+    bounds: &Bounds,
+    opening: Deadline,
+) -> Result<(bool, Listing), Failure> {
+    let server = shake_hands(conversation, opening).await?;
+    let (pages, end) = pages::read(conversation, bounds).await?;
+    let listing = Listing {
         end,
         protocol_version: server.revision.to_owned(),
         server_name: server.name,
-    })
-}
-
-/// The cursor goes back in the server's own spelling.
-fn page_params(cursor: Option<&str>) -> String {
-    cursor.map_or_else(|| "{}".to_owned(), |token| format!(r#"{{"cursor":{token}}}"#))
+        ttl: pages.ttl(),
+        binds_headers: false,
+        entries: pages.into_entries(),
+    };
+    Ok((server.tells_changes, listing))
 }
 
 /// What a server said of itself.
-struct Server {
+pub(crate) struct Server {
     revision: &'static str,
     name: Option<String>,
+    /// Whether it tells when its list of tools changes.
+    pub(crate) tells_changes: bool,
 }
 
-async fn shake_hands<W: Wire>(
+/// Opens a session.
+pub(crate) async fn shake_hands<W: Wire>(
     conversation: &mut Conversation<W>,
-    bounds: &Bounds,
+    until: Deadline,
 ) -> Result<Server, Failure> {
-    let until = conversation.within(bounds.connect_timeout, "the handshake");
-    let params = json!({
-        "protocolVersion": REVISIONS[0],
-        "capabilities": {},
-        "clientInfo": {"name": "toolgate", "version": env!("CARGO_PKG_VERSION")},
-    });
-    let result = conversation.ask("initialize", &params.to_string(), until).await?;
+    let (revision, client) = (REVISIONS[0], client_info());
+    let params = format!(r#""protocolVersion":"{revision}","capabilities":{{}},"clientInfo":{client}"#);
+    let result = conversation.ask("initialize", &params, until).await?;
     let server = read_server(&result)?;
-    conversation.agreed_on(server.revision);
+    conversation.wire.agreed_on(server.revision);
     conversation.tell("notifications/initialized", until).await?;
     Ok(server)
 }
@@ -89,11 +80,15 @@ fn read_server(result: &str) -> Result<Server, ListingError> {
             "revisions {known} are known, the server speaks {offered}"
         )));
     };
-    Ok(Server { revision, name: rpc::member(&members, "serverInfo").and_then(server_name) })
+    Ok(Server {
+        revision,
+        name: rpc::member(&members, "serverInfo").and_then(server_name),
+        tells_changes: rpc::member_at(result, &["capabilities", "tools", "listChanged"]) == Some("true"),
+    })
 }
 
 /// `<name> <version>`, or what there is of it. Not worth failing a listing for.
-fn server_name(info: &str) -> Option<String> {
+pub(crate) fn server_name(info: &str) -> Option<String> {
     let members = scan::object(info).ok()?;
     let parts = ["name", "version"].map(|key| rpc::member(&members, key).and_then(rpc::string));
     let joined = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");

@@ -18,17 +18,22 @@ use child::Child;
 
 /// A server at the other end of two pipes.
 #[derive(Debug)]
-pub(crate) struct StdioWire {
+pub(crate) struct StdioWire<'a> {
+    command: &'a Path,
+    args: &'a [String],
+    env: &'a [(String, Secret)],
     child: Child,
+    /// It was asked something before `initialize`. Some servers give up on that, at once or after an answer.
+    was_probed: bool,
 }
 
-impl StdioWire {
+impl<'a> StdioWire<'a> {
     pub(crate) fn start(
-        command: &Path,
-        args: &[String],
-        env: &[(String, Secret)],
+        command: &'a Path,
+        args: &'a [String],
+        env: &'a [(String, Secret)],
     ) -> Result<Self, ListingError> {
-        Ok(Self { child: Child::start(command, args, env)? })
+        Ok(Self { command, args, env, child: Child::start(command, args, env)?, was_probed: false })
     }
 
     async fn write(&mut self, mut line: String) -> Result<(), ListingError> {
@@ -41,7 +46,7 @@ impl StdioWire {
     async fn read_line(&mut self, meter: &mut Meter) -> Result<String, ListingError> {
         let mut line = Vec::new();
         loop {
-            let ready = self.child.stdout.fill_buf().await.map_err(|_| ended())?;
+            let ready = self.child.stdout.fill_buf().await.unwrap_or_default();
             if ready.is_empty() {
                 return Err(ended());
             }
@@ -56,10 +61,8 @@ impl StdioWire {
             }
         }
     }
-}
 
-impl Wire for StdioWire {
-    async fn ask(&mut self, request: &Request, meter: &mut Meter) -> Result<String, Failure> {
+    async fn exchange(&mut self, request: &Request, meter: &mut Meter) -> Result<String, Failure> {
         self.write(request.text.clone()).await?;
         let mut inbox = Inbox::new(request);
         loop {
@@ -68,13 +71,29 @@ impl Wire for StdioWire {
             if !line.trim_ascii_start().starts_with(['{', '[']) {
                 continue;
             }
-            let Delivery { answer, replies } = inbox.deliver(&line)?;
+            let Delivery { answer, replies, .. } = inbox.deliver(&line)?;
             if let Some(answer) = answer {
                 return Ok(answer?);
             }
             for reply in replies {
                 self.write(reply).await?;
             }
+        }
+    }
+}
+
+impl Wire for StdioWire<'_> {
+    const HAS_HEADERS: bool = false;
+
+    async fn ask(&mut self, request: &Request, meter: &mut Meter) -> Result<String, Failure> {
+        let is_handshake = request.method == "initialize";
+        let may_start_again = std::mem::replace(&mut self.was_probed, !is_handshake) && is_handshake;
+        match self.exchange(request, meter).await {
+            Err(Failure::Listing(error)) if may_start_again && error == ended() => {
+                self.child = Child::start(self.command, self.args, self.env)?;
+                self.exchange(request, meter).await
+            }
+            answer => answer,
         }
     }
 

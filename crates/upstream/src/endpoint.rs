@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 /// Headers, in lower case, that belong to the protocol or to the connection itself; an endpoint cannot set them.
-pub const RESERVED_HEADERS: [&str; 14] = [
+pub const RESERVED_HEADERS: [&str; 16] = [
     "accept",
     "accept-encoding",
     "connection",
@@ -11,6 +11,8 @@ pub const RESERVED_HEADERS: [&str; 14] = [
     "expect",
     "host",
     "last-event-id",
+    "mcp-method",
+    "mcp-name",
     "mcp-protocol-version",
     "mcp-session-id",
     "te",
@@ -19,7 +21,7 @@ pub const RESERVED_HEADERS: [&str; 14] = [
 ];
 
 /// A value that is never printed.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Secret(String);
 
 impl Secret {
@@ -41,7 +43,7 @@ impl std::fmt::Debug for Secret {
 }
 
 /// Where a tool server is, with everything needed to reach it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Endpoint {
     /// An MCP server over Streamable HTTP.
     Http {

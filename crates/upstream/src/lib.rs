@@ -8,9 +8,11 @@
 //! Start reading at [`ToolServers`].
 
 mod endpoint;
+mod follow;
 mod listing;
 
 pub use endpoint::{Endpoint, RESERVED_HEADERS, Secret};
+pub use follow::FollowEnd;
 pub use listing::{Bounds, Incomplete, Listing, ListingEnd, ListingError};
 
 use async_trait::async_trait;
@@ -27,4 +29,15 @@ pub trait ToolServers: Send + Sync + std::fmt::Debug + 'static {
     /// `Err` means that not a single page was read. A failure after the first page is a [`Listing`] whose end is
     /// [`ListingEnd::Incomplete`]. Dropping the future abandons the listing and every process or connection of it.
     async fn list_tools(&self, endpoint: &Endpoint, bounds: &Bounds) -> Result<Listing, ListingError>;
+
+    /// Calls `changed` once the server has agreed to tell when its list of tools changes, and each time it tells so.
+    ///
+    /// Lasts until the server ends it; `Err` means that it could not be begun or broke off. Nothing is told of a change
+    /// that came before, so the first call means "look again". Dropping the future ends it.
+    async fn follow(
+        &self,
+        endpoint: &Endpoint,
+        bounds: &Bounds,
+        changed: &(dyn Fn() + Send + Sync),
+    ) -> Result<FollowEnd, ListingError>;
 }

@@ -29,8 +29,13 @@ pub struct Listing {
     pub entries: Vec<String>,
     /// Whether this is everything.
     pub end: ListingEnd,
-    /// The protocol revision that was spoken, for example `2025-11-25`.
+    /// The protocol revision that was spoken, for example `2026-07-28`.
     pub protocol_version: String,
+    /// How long the server takes its answers for fresh (`ttlMs`), the shortest of all pages. `None` when it did not say,
+    /// and for zero, which says nothing of when to look again.
+    pub ttl: Option<Duration>,
+    /// Whether inputs may be bound to request headers (`x-mcp-header`): the revision has that, and HTTP carried it.
+    pub binds_headers: bool,
     /// `serverInfo.name` and `serverInfo.version` as the server gave them, if it did.
     pub server_name: Option<String>,
 }

@@ -27,6 +27,14 @@ impl Default for SyncLimits {
     }
 }
 
+/// First pause after a failed sync; doubled with each further one, up to the interval.
+pub(super) const FIRST_RETRY: Duration = Duration::from_secs(5);
+/// A list is taken for fresh for at least so long, whatever its server says; at most, for the interval.
+pub(super) const MIN_TTL: Duration = Duration::from_secs(10);
+/// Time from a notice of change to the sync it asks for: notices come in bursts.
+pub(super) const NOTICE_SETTLES: Duration = Duration::from_millis(500);
+/// Time between two syncs that notices ask for.
+pub(super) const NOTICE_GAP: Duration = Duration::from_secs(5);
 /// A status that only says "still fine" is written at most this often.
 pub(super) const STATUS_EVERY_MS: i64 = 60_000;
 /// Writes of one commit of a sync; a tool takes up to three.

@@ -104,7 +104,7 @@ mod tests {
         let entry = |(name, text): &(&str, &str)| {
             format!(r#"{{"name":"{name}","description":"{text}","inputSchema":{{"type":"object"}}}}"#)
         };
-        read(&tools.iter().map(entry).collect::<Vec<_>>())
+        read(&tools.iter().map(entry).collect::<Vec<_>>(), false)
     }
 
     fn follow(before: &mut BTreeMap<Arc<str>, Observed>, plan: &Plan) {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use toolgate_definition::{Definition, claimed_name};
+use toolgate_definition::{Definition, check_header_bindings, claimed_name};
 use toolgate_domain::{limits, sync_issue::SyncIssue};
 
 /// What a listing had in it.
@@ -26,25 +26,35 @@ pub(super) struct Listed {
     pub(super) canonical_name: Option<String>,
 }
 
-/// Judges each entry alone, so that a faulty one costs no other its place.
-pub(super) fn read(entries: &[String]) -> Reading {
+/// Judges each entry alone, so that a faulty one costs no other its place. With `binds_headers`, one whose bindings of
+/// inputs to request headers are invalid is faulty, too.
+pub(super) fn read(entries: &[String], binds_headers: bool) -> Reading {
     let mut reading =
         Reading { entries_read: u32::try_from(entries.len()).unwrap_or(u32::MAX), ..Reading::default() };
     for (position, entry) in (0u32..).zip(entries) {
-        match Definition::parse(entry) {
+        match judge(entry, position, binds_headers) {
             Ok(definition) => reading.take(Arc::new(definition), position),
-            Err(fault) => reading.issues.push(SyncIssue {
-                code: fault.code().to_owned(),
-                tool_name: claimed_name(entry).map(|name| name.chars().take(200).collect()),
-                position,
-                path: fault.path().to_owned(),
-                message: format!("{fault}; the tool is left out"),
-                entries: 1,
-            }),
+            Err(issue) => reading.issues.push(issue),
         }
     }
     reading.cut();
     reading
+}
+
+fn judge(entry: &str, position: u32, binds_headers: bool) -> Result<Definition, SyncIssue> {
+    let issue = |code: &str, path: &str, fault: &dyn std::fmt::Display| SyncIssue {
+        code: code.to_owned(),
+        tool_name: claimed_name(entry).map(|name| name.chars().take(200).collect()),
+        position,
+        path: path.to_owned(),
+        message: format!("{fault}; the tool is left out"),
+        entries: 1,
+    };
+    let definition = Definition::parse(entry).map_err(|fault| issue(fault.code(), fault.path(), &fault))?;
+    if binds_headers {
+        check_header_bindings(&definition).map_err(|fault| issue(fault.code(), &fault.path, &fault))?;
+    }
+    Ok(definition)
 }
 
 impl Reading {
@@ -103,14 +113,17 @@ mod tests {
     #[test]
     fn a_faulty_entry_is_reported_with_its_position_and_costs_no_other_its_place() {
         // BR-025
-        let reading = read(&entries(&[
-            r#"{"name":"good","inputSchema":{"type":"object"}}"#,
-            r#"{"name":"bad"}"#,
-            r#"{"inputSchema":{"type":"object"}}"#,
-            "42",
-            "null",
-            r#"{"name":7,"inputSchema":{}}"#,
-        ]));
+        let reading = read(
+            &entries(&[
+                r#"{"name":"good","inputSchema":{"type":"object"}}"#,
+                r#"{"name":"bad"}"#,
+                r#"{"inputSchema":{"type":"object"}}"#,
+                "42",
+                "null",
+                r#"{"name":7,"inputSchema":{}}"#,
+            ]),
+            false,
+        );
         assert_eq!(reading.tools.keys().map(|name| name.to_string()).collect::<Vec<_>>(), ["good"]);
         assert_eq!(reading.issues.iter().map(|issue| issue.position).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
         assert_eq!(reading.issues[0].tool_name.as_deref(), Some("bad"));
@@ -120,11 +133,14 @@ mod tests {
     #[test]
     fn a_duplicate_key_is_reported_with_its_path() {
         // BR-041
-        let reading = read(&entries(&[
-            r#"{"name":"a","description":"harmless","inputSchema":{"type":"object"},"description":"else"}"#,
-            r#"{"name":"b","inputSchema":{"type":"object","properties":{"p":{"type":"string"},"p":{"type":"integer"}}}}"#,
-            r#"{"name":"c","inputSchema":{"type":"object"}}"#,
-        ]));
+        let reading = read(
+            &entries(&[
+                r#"{"name":"a","description":"harmless","inputSchema":{"type":"object"},"description":"else"}"#,
+                r#"{"name":"b","inputSchema":{"type":"object","properties":{"p":{"type":"string"},"p":{"type":"integer"}}}}"#,
+                r#"{"name":"c","inputSchema":{"type":"object"}}"#,
+            ]),
+            false,
+        );
         let found: Vec<_> = reading.issues.iter().map(|i| (i.code.as_str(), i.path.as_str())).collect();
         assert_eq!(
             found,
@@ -139,8 +155,8 @@ mod tests {
         let first = r#"{"name":"get","description":"first","inputSchema":{}}"#;
         let second = r#"{"name":"get","description":"second","inputSchema":{}}"#;
         let other = r#"{"name":"other","inputSchema":{}}"#;
-        let forth = read(&entries(&[first, other, second]));
-        let back = read(&entries(&[second, other, first]));
+        let forth = read(&entries(&[first, other, second]), false);
+        let back = read(&entries(&[second, other, first]), false);
         assert!(forth.tools["get"].conflicted && !forth.tools["other"].conflicted);
         assert_eq!(forth.tools, back.tools, "list order decides nothing");
         assert_eq!(forth.issues[0].code, "DUPLICATE_NAME");
@@ -150,15 +166,32 @@ mod tests {
     fn an_identical_repeat_is_one_entry() {
         let text = r#"{"name":"get","inputSchema":{}}"#;
         let spelled = r#"{ "inputSchema": {}, "name": "get" }"#;
-        let reading = read(&entries(&[text, spelled]));
+        let reading = read(&entries(&[text, spelled]), false);
         assert!(!reading.tools["get"].conflicted && reading.issues.is_empty());
         assert_eq!(reading.tools["get"].definition.text(), text, "the first one seen is kept");
         assert_eq!(reading.entries_read, 2);
     }
 
     #[test]
+    fn an_invalid_header_binding_costs_the_tool_its_place_where_headers_are_bound() {
+        let bound = |name: &str| {
+            format!(
+                r#"{{"name":"{name}","inputSchema":{{"properties":{{"p":{{"type":"string","x-mcp-header":"{name}"}}}}}}}}"#
+            )
+        };
+        let listed = [bound("Region"), bound("not a token")];
+        let reading = read(&listed, true);
+        assert_eq!(reading.tools.keys().map(|name| name.to_string()).collect::<Vec<_>>(), ["Region"]);
+        let [issue] = &reading.issues[..] else { panic!("{:?}", reading.issues) };
+        assert_eq!((issue.code.as_str(), issue.position), ("X_MCP_HEADER_INVALID", 1));
+        assert_eq!(issue.path, "/inputSchema/properties/p/x-mcp-header");
+        assert_eq!(issue.tool_name.as_deref(), Some("not a token"));
+        assert_eq!(read(&listed, false).tools.len(), 2, "elsewhere it is a member like another");
+    }
+
+    #[test]
     fn however_many_entries_are_faulty_each_is_counted() {
-        let reading = read(&vec!["1".to_owned(); 1000]);
+        let reading = read(&vec!["1".to_owned(); 1000], false);
         assert_eq!(reading.issues.len(), limits::MAX_SYNC_ISSUES);
         assert_eq!(reading.issues.iter().map(|issue| issue.entries).sum::<u32>(), 1000);
     }

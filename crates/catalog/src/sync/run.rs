@@ -1,6 +1,6 @@
 //! Use case: one sync of one upstream.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use toolgate_domain::{
     ClientId, Clock, Fault, Moment, Upstream, UpstreamId, limits,
@@ -10,7 +10,7 @@ use toolgate_domain::{
 use toolgate_records::{Key, Record};
 use toolgate_sealing::Sealer;
 use toolgate_store::{Commit, CommitError, Revision, SharedStore, scan_all};
-use toolgate_upstream::{Endpoint, Incomplete, Listing, ListingEnd, ToolServers};
+use toolgate_upstream::{Endpoint, Incomplete, Listing, ListingEnd, ListingError, ToolServers};
 
 use super::{
     SyncLimits,
@@ -48,6 +48,8 @@ pub struct Report {
     pub health: Health,
     /// The last commit to the catalogue; `None` when nothing new was found.
     pub revision: Option<Revision>,
+    /// How long the server takes its list for fresh, if it said so.
+    pub ttl: Option<Duration>,
 }
 
 /// What every sync works with.
@@ -65,14 +67,15 @@ struct Listed {
     reading: Reading,
     end: ListingEnd,
     protocol_version: String,
+    ttl: Option<Duration>,
 }
 
 /// On a thread of its own: a listing of many megabytes would keep everybody else's work waiting (law 8).
 async fn judged(listing: Listing) -> Result<Listed, Fault> {
-    let Listing { entries, end, protocol_version, .. } = listing;
-    let reading = tokio::task::spawn_blocking(move || read(&entries)).await;
+    let Listing { entries, end, protocol_version, ttl, binds_headers, .. } = listing;
+    let reading = tokio::task::spawn_blocking(move || read(&entries, binds_headers)).await;
     let reading = reading.map_err(|error| Fault::Internal { cause: error.to_string() })?;
-    Ok(Listed { reading, end, protocol_version })
+    Ok(Listed { reading, end, protocol_version, ttl })
 }
 
 impl Syncer {
@@ -90,23 +93,36 @@ impl Syncer {
         let listed = match self.servers.list_tools(&endpoint, &self.limits.listing).await {
             Ok(listing) => judged(listing).await?,
             Err(error) => {
-                self.note(&upstream, Health::Unavailable, error.to_string()).await?;
+                self.note(&upstream, Health::Unavailable, told(&error)).await?;
                 return Ok(Report {
                     summary: Summary::default(),
                     health: Health::Unavailable,
                     revision: None,
+                    ttl: None,
                 });
             }
         };
         let (mut listed, unconfirmed) = self.confirmed(&upstream, &endpoint, listed).await?;
         let (health, error) = judge(&listed.end, unconfirmed);
+        let ttl = listed.ttl;
         let (summary, written) = self.write(&upstream, &mut listed.reading, health == Health::Ok).await?;
         let last = self.write_listing(&upstream, listed).await?;
         self.note(&upstream, health, error).await?;
-        Ok(Report { summary, health, revision: last.or(written) })
+        Ok(Report { summary, health, revision: last.or(written), ttl })
     }
 
-    async fn upstream(&self, client: ClientId, id: UpstreamId) -> Result<Upstream, Fault> {
+    /// An upstream as it is declared now, with the way to it.
+    pub(super) async fn way_to(
+        &self,
+        client: ClientId,
+        id: UpstreamId,
+    ) -> Result<(Upstream, Endpoint), Fault> {
+        let upstream = self.upstream(client, id).await?;
+        let endpoint = endpoint(&upstream, &self.sealer)?;
+        Ok((upstream, endpoint))
+    }
+
+    pub(super) async fn upstream(&self, client: ClientId, id: UpstreamId) -> Result<Upstream, Fault> {
         match self.record(&Key::Upstream(client, id)).await? {
             Some(Record::Upstream(upstream)) => Ok(upstream),
             _ => Err(Fault::UpstreamNotFound),
@@ -221,6 +237,16 @@ fn judge(end: &ListingEnd, unconfirmed: bool) -> (Health, String) {
         ListingEnd::Incomplete(
             why @ (Incomplete::RepeatedCursor | Incomplete::Bound(_) | Incomplete::Page { .. }),
         ) => (Health::Incomplete, why.to_string()),
+    }
+}
+
+/// What an operator reads of a failed listing: the error and, where a credential is wanted, what the server said of it.
+fn told(error: &ListingError) -> String {
+    match error {
+        ListingError::Unauthorized { challenge: Some(challenge), .. } => {
+            format!("{error}; it asks for: {}", challenge.escape_debug())
+        }
+        other => other.to_string(),
     }
 }
 

@@ -3,24 +3,23 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
 };
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep};
 use toolgate_domain::{ClientId, Clock, Fault, UpstreamId, sync_status::Health};
 use toolgate_sealing::Sealer;
 use toolgate_upstream::ToolServers;
 
 use super::{
-    SyncLimits,
+    SyncLimits, follow,
+    pace::{noticed, pause},
     run::{Report, Syncer},
 };
 use crate::Catalog;
 
 /// Requests that may wait for one upstream.
 const MAX_WAITING: usize = 256;
-/// First pause after a failed sync; doubled with each further one, up to the interval.
-const FIRST_RETRY: Duration = Duration::from_secs(5);
 
 type Waiter = Option<oneshot::Sender<Result<Report, Fault>>>;
 
@@ -108,10 +107,28 @@ impl Syncs {
     }
 }
 
-/// Syncs now, and then on request or when it is time, until nobody can ask any more.
-async fn run(syncer: Arc<Syncer>, client: ClientId, upstream: UpstreamId, mut asks: mpsc::Receiver<Waiter>) {
+/// All that is done for one upstream, until nobody can ask any more or the upstream is gone.
+async fn run(syncer: Arc<Syncer>, client: ClientId, upstream: UpstreamId, asks: mpsc::Receiver<Waiter>) {
+    let (synced, followed) = watch::channel(false);
+    let notices = Notify::new();
+    tokio::select! {
+        () = sync(&syncer, client, upstream, asks, &notices, &synced) => {}
+        () = follow::follow(&syncer, client, upstream, followed, &notices) => {}
+    }
+}
+
+/// Syncs now, and then on request, on notice or when it is time. Tells after each sync whether it went well.
+async fn sync(
+    syncer: &Syncer,
+    client: ClientId,
+    upstream: UpstreamId,
+    mut asks: mpsc::Receiver<Waiter>,
+    notices: &Notify,
+    synced: &watch::Sender<bool>,
+) {
     let mut failures = 0;
     let mut waiters = Vec::new();
+    let mut noticed_at = None;
     loop {
         // Whatever was asked before a sync begins is answered by it.
         while let Ok(waiter) = asks.try_recv() {
@@ -119,7 +136,10 @@ async fn run(syncer: Arc<Syncer>, client: ClientId, upstream: UpstreamId, mut as
         }
         let result = syncer.sync(client, upstream).await;
         log(client, upstream, &result);
-        failures = if is_fine(&result) { 0 } else { failures + 1 };
+        let fine = is_fine(&result);
+        failures = if fine { 0 } else { failures + 1 };
+        synced.send_replace(fine);
+        let ttl = result.as_ref().ok().and_then(|report| report.ttl);
         let gone = result == Err(Fault::UpstreamNotFound);
         for waiter in waiters.drain(..) {
             // A waiter that went away needs no answer.
@@ -133,24 +153,14 @@ async fn run(syncer: Arc<Syncer>, client: ClientId, upstream: UpstreamId, mut as
                 Some(waiter) => waiters.extend(waiter),
                 None => return,
             },
-            () = tokio::time::sleep(pause(syncer.limits.interval, upstream, failures)) => {}
+            () = noticed(notices, noticed_at) => noticed_at = Some(Instant::now()),
+            () = sleep(pause(syncer.limits.interval, upstream, failures, ttl)) => {}
         }
     }
 }
 
 fn is_fine(result: &Result<Report, Fault>) -> bool {
     matches!(result, Ok(report) if report.health != Health::Unavailable)
-}
-
-/// Time to the next sync: the interval, give or take a tenth that an upstream's id decides, so that many of them spread;
-/// sooner after a failure.
-fn pause(interval: Duration, upstream: UpstreamId, failures: u32) -> Duration {
-    let spread = f64::from(upstream.bytes()[15]) / 255.0 * 0.2 + 0.9;
-    let regular = interval.mul_f64(spread);
-    match failures {
-        0 => regular,
-        n => FIRST_RETRY.mul_f64(spread).saturating_mul(1 << (n - 1).min(16)).min(regular),
-    }
 }
 
 fn log(client: ClientId, upstream: UpstreamId, result: &Result<Report, Fault>) {
@@ -170,18 +180,5 @@ fn log(client: ClientId, upstream: UpstreamId, result: &Result<Report, Fault>) {
             fault = ?fault,
             "upstream {upstream} could not be synced"
         ),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_failing_upstream_is_tried_again_sooner_and_then_ever_more_rarely() {
-        let id = UpstreamId::from_bytes([0x80; 16]);
-        let at = |failures| pause(Duration::from_secs(300), id, failures).as_secs();
-        assert_eq!((at(1), at(2), at(3)), (5, 10, 20));
-        assert_eq!((at(0), at(9), at(u32::MAX)), (300, 300, 300));
     }
 }

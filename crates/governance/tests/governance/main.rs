@@ -6,6 +6,7 @@ mod audit;
 mod catalogue;
 mod keys;
 mod limits;
+mod notices;
 mod overrides;
 mod races;
 mod rulings;

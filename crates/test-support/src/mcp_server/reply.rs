@@ -6,6 +6,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures::stream::{self, Stream, StreamExt};
 use http::header::CONTENT_TYPE;
+use tokio::sync::watch;
 
 /// An answer, word for word. In its text, `$ID` stands for the id of the request, quotes included.
 #[derive(Debug, Clone)]
@@ -14,6 +15,14 @@ pub struct Reply {
     headers: Vec<(String, String)>,
     body: Content,
     after: Option<Duration>,
+}
+
+/// What streams of notices have told so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Told {
+    pub(super) changes: usize,
+    /// How often all streams were ended.
+    pub(super) ends: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -26,6 +35,8 @@ enum Content {
     Flood,
     /// The text, then a connection that breaks.
     Cut(String),
+    /// The first text, then the second one for each change that is told, until the streams are ended.
+    Live(String, String, watch::Receiver<Told>),
 }
 
 impl Reply {
@@ -93,6 +104,17 @@ impl Reply {
         Self::new(200, "application/json", Content::Cut(text.into()))
     }
 
+    pub(super) fn live(opening: String, notice: String, told: watch::Receiver<Told>) -> Self {
+        Self::new(200, "text/event-stream", Content::Live(opening, notice, told))
+    }
+
+    /// With this status.
+    #[must_use]
+    pub fn with_status(mut self, status: u16) -> Self {
+        self.status = status;
+        self
+    }
+
     /// With this header, in lower case, in place of one of the same name.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
@@ -126,6 +148,10 @@ impl Reply {
                 let broken = stream::once(async { Err(io::Error::other("cut")) });
                 Body::from_stream(stream::iter([Ok(with_id(text))]).chain(broken))
             }
+            Content::Live(opening, notice, told) => {
+                let opening = stream::iter([Ok(with_id(opening))]);
+                Body::from_stream(opening.chain(notices(with_id(notice), told)))
+            }
         };
         let mut answer = Response::builder().status(self.status);
         for (name, value) in self.headers {
@@ -140,5 +166,17 @@ fn drip(text: String, each: Duration) -> impl Stream<Item = io::Result<Bytes>> {
     stream::iter(bytes).then(move |byte| async move {
         tokio::time::sleep(each).await;
         Ok(Bytes::copy_from_slice(&[byte]))
+    })
+}
+
+fn notices(notice: String, told: watch::Receiver<Told>) -> impl Stream<Item = io::Result<String>> {
+    let before = *told.borrow();
+    stream::unfold((before, told), move |(before, mut told)| {
+        let notice = notice.clone();
+        async move {
+            told.changed().await.ok()?;
+            let now = *told.borrow_and_update();
+            (now.ends == before.ends).then(|| (Ok(notice.repeat(now.changes - before.changes)), (now, told)))
+        }
     })
 }

@@ -106,7 +106,7 @@ async fn a_refused_credential_keeps_the_challenge_and_is_tried_once() {
     let challenge = r#"Bearer resource_metadata="https://up.example/.well-known/x", scope="tools.read", error="invalid_token""#;
     for status in [401, 403] {
         let server = ScriptedServer::start().await;
-        server.reply("initialize", Reply::status(status, "").header("www-authenticate", challenge));
+        server.reply_to_everything(Reply::status(status, "").header("www-authenticate", challenge));
         let error = list(&server).await.unwrap_err();
         assert!(!error.to_string().contains("up.example"));
         assert_eq!(error, ListingError::Unauthorized { status, challenge: Some(challenge.into()) });

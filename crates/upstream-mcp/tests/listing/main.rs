@@ -4,7 +4,9 @@
 
 mod events;
 mod failures;
+mod notices;
 mod paging;
+mod revisions;
 mod sessions;
 // Looks at the children through /proc.
 #[cfg(target_os = "linux")]

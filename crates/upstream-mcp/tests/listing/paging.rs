@@ -172,7 +172,7 @@ fn gzip(text: &str) -> Vec<u8> {
 #[tokio::test]
 async fn a_gzip_answer_is_decoded() {
     let server = ScriptedServer::start().await;
-    let body = gzip(&format!(r#"{{"jsonrpc":"2.0","id":2,"result":{{"tools":[{A}]}}}}"#));
+    let body = gzip(&format!(r#"{{"jsonrpc":"2.0","id":3,"result":{{"tools":[{A}]}}}}"#));
     server.reply("tools/list", Reply::bytes(body).header("content-encoding", "gzip"));
     assert_complete(list(&server).await, &[A]);
     let offered = server.received()[0].headers["accept-encoding"].clone();

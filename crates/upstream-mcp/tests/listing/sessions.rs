@@ -8,7 +8,8 @@ fn header<'a>(request: &'a Received, name: &str) -> Option<&'a str> {
 }
 
 fn methods(server: &ScriptedServer) -> Vec<String> {
-    server.received().into_iter().map(|request| request.method).collect()
+    let received = server.received().into_iter().map(|request| request.method);
+    received.filter(|method| method != "server/discover").collect()
 }
 
 #[tokio::test]
@@ -19,7 +20,9 @@ async fn a_session_is_opened_used_and_deleted() {
     let listing = list(&server).await.unwrap();
     assert_eq!(listing.protocol_version, "2025-11-25");
     assert_eq!(listing.server_name.as_deref(), Some("scripted 1"));
-    let received = server.received();
+    let probed = server.received().remove(0);
+    assert_eq!(probed.method, "server/discover");
+    let received = server.received().split_off(1);
     assert_eq!(methods(&server), ["initialize", "notifications/initialized", "tools/list", "DELETE"]);
     for name in ["mcp-session-id", "mcp-protocol-version"] {
         assert_eq!(header(&received[0], name), None);
@@ -28,8 +31,9 @@ async fn a_session_is_opened_used_and_deleted() {
         assert_eq!(header(request, "mcp-session-id"), Some("session-1"));
         assert_eq!(header(request, "mcp-protocol-version"), Some("2025-11-25"));
     }
+    let received = server.received();
     assert!(received.iter().all(|request| header(request, "authorization") == Some("Bearer s3cret-token")));
-    let offer: serde_json::Value = serde_json::from_str(&received[0].body).unwrap();
+    let offer: serde_json::Value = serde_json::from_str(&received[1].body).unwrap();
     let client = serde_json::json!({"name": "toolgate", "version": env!("CARGO_PKG_VERSION")});
     let params =
         serde_json::json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});

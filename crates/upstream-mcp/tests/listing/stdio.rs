@@ -8,17 +8,19 @@ use toolgate_upstream_mcp::{McpServers, StdioAllow, limits};
 
 use super::{A, assert_complete, assert_protocol_error, bounds};
 
-/// Answers `initialize`, takes the notification, and leaves `tools/list` (id 2) to what follows.
+/// Declines `server/discover`, answers `initialize`, takes the notification, and leaves `tools/list` (id 3) to what follows.
 const HANDSHAKE: &str = r#"
 read -r line
-echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}'
+echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found"}}'
+read -r line
+echo '{"jsonrpc":"2.0","id":2,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}'
 read -r line
 read -r line
 "#;
 
 /// Prints a page of one tool whose description is `$1`.
 const PAGE: &str = r#"
-page() { printf '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"a","description":"%s"}]}}\n' "$1"; }
+page() { printf '{"jsonrpc":"2.0","id":3,"result":{"tools":[{"name":"a","description":"%s"}]}}\n' "$1"; }
 "#;
 
 async fn run(script: &str, env: &[(&str, &str)], bounds: &Bounds) -> Result<Listing, ListingError> {
@@ -63,9 +65,11 @@ async fn lines_may_end_in_crlf_blank_ones_are_skipped_and_strings_keep_theirs() 
     let script = format!(
         r#"
         read -r line
-        printf '{{"jsonrpc":"2.0","id":1,"result":{{"protocolVersion":"2025-11-25"}}}}\r\n\r\n\n   \n'
+        printf '{{"jsonrpc":"2.0","id":1,"error":{{"code":-32601,"message":""}}}}\r\n'
+        read -r line
+        printf '{{"jsonrpc":"2.0","id":2,"result":{{"protocolVersion":"2025-11-25"}}}}\r\n\r\n\n   \n'
         read -r line; read -r line
-        printf '%s\r\n' '{{"jsonrpc":"2.0","id":2,"result":{{"tools":[{entry}]}}}}'
+        printf '%s\r\n' '{{"jsonrpc":"2.0","id":3,"result":{{"tools":[{entry}]}}}}'
         "#
     );
     assert_complete(run(&script, &[], &bounds()).await, &[entry]);
@@ -80,7 +84,7 @@ async fn notifications_pings_and_stray_output_before_the_answer_are_taken_in_str
         echo '{{"jsonrpc":"2.0","id":"p","method":"ping"}}'
         read -r pong
         case "$pong" in
-            *'"id":"p","result":{{}}'*) echo '{{"jsonrpc":"2.0","id":2,"result":{{"tools":[{A}]}}}}' ;;
+            *'"id":"p","result":{{}}'*) echo '{{"jsonrpc":"2.0","id":3,"result":{{"tools":[{A}]}}}}' ;;
         esac
         "#
     );
@@ -175,6 +179,45 @@ async fn a_listing_that_is_abandoned_takes_its_processes_along() {
     }
 }
 
+#[tokio::test]
+async fn a_stateless_child_is_listed_without_a_handshake() {
+    let script = format!(
+        r#"
+        read -r line
+        case "$line" in *server/discover*'"io.modelcontextprotocol/protocolVersion":"2026-07-28"'*)
+            echo '{{"jsonrpc":"2.0","id":1,"result":{{"resultType":"complete","supportedVersions":["2026-07-28"]}}}}' ;;
+        esac
+        read -r line
+        case "$line" in *tools/list*'"io.modelcontextprotocol/protocolVersion":"2026-07-28"'*)
+            echo '{{"jsonrpc":"2.0","id":2,"result":{{"resultType":"complete","tools":[{A}],"ttlMs":5}}}}' ;;
+        esac
+        read -r line
+        "#
+    );
+    let listing = run(&script, &[], &bounds()).await.unwrap();
+    assert_eq!((listing.protocol_version.as_str(), listing.binds_headers), ("2026-07-28", false));
+    assert_complete(Ok(listing), &[A]);
+}
+
+#[tokio::test]
+async fn a_child_that_ends_on_the_probe_is_started_again() {
+    for last_words in
+        [":", r#"echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"expected initialize"}}'"#]
+    {
+        let script = format!(
+            r#"
+            read -r line
+            case "$line" in *'"initialize"'*) ;; *) {last_words}; exit 1 ;; esac
+            echo '{{"jsonrpc":"2.0","id":2,"result":{{"protocolVersion":"2025-06-18"}}}}'
+            read -r line; read -r line
+            echo '{{"jsonrpc":"2.0","id":3,"result":{{"tools":[{A}]}}}}'
+            read -r line
+            "#
+        );
+        assert_complete(run(&script, &[], &bounds()).await, &[A]);
+    }
+}
+
 // BR-055
 #[tokio::test]
 async fn a_silent_child_ends_within_its_budget() {
@@ -217,8 +260,9 @@ async fn a_program_that_does_not_exist_cannot_be_started() {
 #[tokio::test]
 async fn law_12_a_secret_of_the_environment_is_in_no_error() {
     let script = r#"
-        read -r line
-        printf '{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no access with %s"}}\n' "$TOKEN"
+        while read -r line; do
+            printf '{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"no access with %s"}}\n' "$TOKEN"
+        done
     "#;
     let error = run(script, &[("TOKEN", "s3cret-token")], &bounds()).await.unwrap_err();
     assert_eq!(error, ListingError::Rpc { code: -1, message: "no access with [hidden]".into() });
