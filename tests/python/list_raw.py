@@ -3,16 +3,19 @@
     list_raw.py http URL
     list_raw.py stdio [--env NAME=VALUE]... -- COMMAND [ARGUMENT]...
 
-It speaks the session revisions, declares no capabilities, and never writes a definition anew: the text of an entry is a
-slice of the message that held it. Prints one JSON object: `protocolVersion`, and `entries`, a list of those texts.
+It speaks revision 2026-07-28 where the server does, else a session revision, declares no capabilities, and never writes a
+definition anew: the text of an entry is a slice of the message that held it. Prints one JSON object: `protocolVersion`, and `entries`, a list of those texts.
 """
 
 import json
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 
+STATELESS = "2026-07-28"
 REVISION = "2025-11-25"
+CLIENT = {"name": "list_raw", "version": "1"}
 TIMEOUT_SECONDS = 60
 DECODER = json.JSONDecoder()
 WHITE_SPACE = " \t\r\n"
@@ -54,9 +57,17 @@ class Server:
 
     def __init__(self):
         self.last_id = 0
+        self.meta = {}
+
+    def declare(self, revision):
+        """From now on each request says what it speaks; None ends that."""
+        names = {"protocolVersion": revision, "clientInfo": CLIENT, "clientCapabilities": {}}
+        meta = {f"io.modelcontextprotocol/{name}": value for name, value in names.items()}
+        self.meta = {"_meta": meta} if revision else {}
 
     def ask(self, method, params):
         self.last_id += 1
+        params = {**params, **self.meta}
         request = {"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params}
         answer = self.exchange(request)
         result = member(answer, "result")
@@ -79,7 +90,10 @@ class HttpServer(Server):
 
     def exchange(self, message):
         body = json.dumps(message).encode()
-        request = urllib.request.Request(self.url, data=body, headers=self.headers, method="POST")
+        headers = dict(self.headers)
+        if self.meta:
+            headers |= {"MCP-Protocol-Version": STATELESS, "Mcp-Method": message["method"]}
+        request = urllib.request.Request(self.url, data=body, headers=headers, method="POST")
         with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
             session = response.headers.get("mcp-session-id")
             if session:
@@ -107,8 +121,9 @@ class HttpServer(Server):
         self.headers["MCP-Protocol-Version"] = revision
 
     def end(self):
-        request = urllib.request.Request(self.url, headers=self.headers, method="DELETE")
-        urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS).close()
+        if "Mcp-Session-Id" in self.headers:
+            request = urllib.request.Request(self.url, headers=self.headers, method="DELETE")
+            urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS).close()
 
 
 class StdioServer(Server):
@@ -158,13 +173,29 @@ def list_tools(server):
         params = {"cursor": json.loads(cursor)}
 
 
-def main():
-    server = connect(sys.argv[1:])
-    client = {"name": "list_raw", "version": "1"}
-    hello = server.ask("initialize", {"protocolVersion": REVISION, "capabilities": {}, "clientInfo": client})
+def is_stateless(server):
+    server.declare(STATELESS)
+    try:
+        supported = member(server.ask("server/discover", {}), "supportedVersions")
+    except (AssertionError, urllib.error.HTTPError):
+        supported = None
+    if supported is not None and STATELESS in json.loads(supported):
+        return True
+    server.declare(None)
+    return False
+
+
+def open_session(server):
+    hello = server.ask("initialize", {"protocolVersion": REVISION, "capabilities": {}, "clientInfo": CLIENT})
     revision = json.loads(member(hello, "protocolVersion"))
     server.agreed_on(revision)
     server.tell("notifications/initialized")
+    return revision
+
+
+def main():
+    server = connect(sys.argv[1:])
+    revision = STATELESS if is_stateless(server) else open_session(server)
     entries = list_tools(server)
     server.end()
     print(json.dumps({"protocolVersion": revision, "entries": entries}))

@@ -25,6 +25,7 @@ mod outgoing;
 mod process;
 mod python_client;
 mod real_servers;
+mod revisions;
 mod rights;
 mod roar;
 mod sizes;

@@ -26,9 +26,9 @@ const PATIENT_MS: &str = "60000";
 /// A server's own answer.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Raw {
-    protocol_version: String,
-    entries: Vec<String>,
+pub(crate) struct Raw {
+    pub(crate) protocol_version: String,
+    pub(crate) entries: Vec<String>,
 }
 
 #[tokio::test]
@@ -118,7 +118,7 @@ async fn compare(name: &str, server: &Server, raw: Raw) {
     ));
 }
 
-async fn list_raw(installed: &Installed, arguments: &[&str]) -> Raw {
+pub(crate) async fn list_raw(installed: &Installed, arguments: &[&str]) -> Raw {
     let output = Command::new(&installed.python)
         .arg(own_file("python/list_raw.py"))
         .args(arguments)

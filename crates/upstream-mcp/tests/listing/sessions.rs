@@ -63,6 +63,27 @@ async fn a_forgotten_session_is_opened_again_once_and_the_listing_starts_over() 
     assert_eq!(header(&last, "mcp-session-id"), Some("session-2"));
 }
 
+// BR-049, BR-051, BR-053, BR-063
+#[tokio::test]
+async fn every_session_revision_is_read_as_documents_and_as_events_and_outlives_a_lost_session() {
+    for revision in ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] {
+        for as_events in [false, true] {
+            let server = ScriptedServer::start().await;
+            server.list(&[A]);
+            server.speak(revision);
+            server.open_sessions();
+            server.reply_once("tools/list", Reply::status(404, ""));
+            if as_events {
+                server.answer_as_events();
+            }
+            assert_complete(list(&server).await, &[A]);
+            let last = server.received_for("tools/list").pop().unwrap();
+            assert_eq!(header(&last, "mcp-session-id"), Some("session-2"));
+            assert_eq!(header(&last, "mcp-protocol-version"), Some(revision));
+        }
+    }
+}
+
 // BR-049
 #[tokio::test]
 async fn a_new_session_that_is_forgotten_too_ends_the_listing() {
