@@ -32,7 +32,8 @@ async fn a_stateless_server_is_listed_exactly_but_for_a_misbound_header() {
     let (misbound, mut listed): (Vec<_>, Vec<_>) =
         raw.entries.into_iter().partition(|text| text.contains("misbound"));
     let mut kept = definitions(&server).await;
-    (kept.sort(), listed.sort());
+    kept.sort();
+    listed.sort();
     assert_eq!((misbound.len(), kept.len()), (1, 2));
     assert_eq!(kept, listed);
 
