@@ -80,7 +80,7 @@ async fn follow(model: std::sync::Weak<ReadModel>, store: SharedStore, client: C
             let Some(model) = model.upgrade() else { return };
             match load(&store, client).await {
                 Ok((snapshot, fresh)) => {
-                    model.publish(snapshot);
+                    model.publish(snapshot.succeeding(&model.snapshot()));
                     (watch, pause) = (fresh, FIRST_PAUSE);
                     break;
                 }
@@ -137,15 +137,18 @@ async fn load(store: &SharedStore, client: ClientId) -> Result<(Snapshot, Watch)
 
 async fn apply(store: &SharedStore, snapshot: &Snapshot, events: CommitEvents) -> Result<Snapshot, Fault> {
     let CommitEvents { revision, changes } = events;
-    let mut rows = Vec::with_capacity(changes.len());
+    let (mut rows, mut deleted) = (Vec::with_capacity(changes.len()), Vec::new());
     for Change { key, value } in changes {
-        // Nothing in a catalogue's range is deleted by this version; what a later one deletes, it tombstones first.
-        let Some(value) = value else { continue };
-        let record = Record::decode(&key, &value).map_err(|error| from_row_error(&error))?;
-        rows.push(Loaded { record, version: revision });
+        match value {
+            Some(value) => {
+                let record = Record::decode(&key, &value).map_err(|error| from_row_error(&error))?;
+                rows.push(Loaded { record, version: revision });
+            }
+            None => deleted.extend(Key::decode(&key)),
+        }
     }
     let update = with_definitions(store, snapshot, rows).await?;
-    Ok(snapshot.advanced(update, revision))
+    Ok(snapshot.advanced(Update { deleted, ..update }, revision))
 }
 
 /// Finds the text of each observed definition: in the same rows, in the snapshot, or in the store.
@@ -172,7 +175,7 @@ async fn with_definitions(
             }
         }
     }
-    let mut update = Update { rows, definitions: Vec::with_capacity(wanted.len()) };
+    let mut update = Update { rows, definitions: Vec::with_capacity(wanted.len()), ..Update::default() };
     for (key, found) in wanted {
         let definition = match found {
             Some(definition) => definition,

@@ -13,9 +13,12 @@ use toolgate_store::Revision;
 
 mod apply;
 mod page;
+mod withdrawn;
 
 pub(crate) use apply::{Loaded, Update};
 pub use page::{Filter, PageSize, ToolPage};
+use withdrawn::Withdrawn;
+pub use withdrawn::WithdrawnTool;
 
 /// Where a tool stands in the one order of tools: its upstream's creation, then its name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -98,6 +101,8 @@ pub struct Snapshot {
     names: OrdSet<(String, ToolKey)>,
     /// Every tool by its last change: what a resumed watch asks for.
     changes: OrdSet<(Revision, ToolKey)>,
+    /// Tools that are gone: what a resumed watch asks for too.
+    withdrawn: Withdrawn,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -121,6 +126,7 @@ impl Snapshot {
             ids: OrdMap::new(),
             names: OrdSet::new(),
             changes: OrdSet::new(),
+            withdrawn: Withdrawn::default(),
         }
     }
 
@@ -170,6 +176,16 @@ impl Snapshot {
         let mut keys: Vec<&ToolKey> = self.changes.range(start..).map(|(_, key)| key).collect();
         keys.sort_unstable();
         keys.into_iter().filter_map(|key| self.tools.get(key)).cloned().collect()
+    }
+
+    /// Tools that left after `revision` and are still gone, each in order of leaving. Of no use before [`Snapshot::oldest`].
+    pub fn withdrawn_since(&self, revision: Revision) -> impl Iterator<Item = WithdrawnTool> {
+        self.withdrawn.since(revision).filter(|tool| !self.tools.contains_key(&tool.key))
+    }
+
+    /// The oldest revision since when every tool that left is remembered: what a watch may be resumed from.
+    pub fn oldest(&self) -> Revision {
+        self.withdrawn.oldest()
     }
 
     fn claim_of(&self, key: &ToolKey, name: &str) -> (NameClaim, Revision) {

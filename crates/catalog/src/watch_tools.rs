@@ -1,8 +1,9 @@
 //! Use case: following a client's tools.
 //!
 //! A watcher is told what *differs* from what it was told before, taken from the newest snapshot: of a tool that changed
-//! three times while the watcher was busy it sees the last. So nothing is queued for a slow watcher, and it can always be
-//! resumed: every tool in the catalogue remembers the commit that changed it last.
+//! three times while the watcher was busy it sees the last. So nothing is queued for a slow watcher, and it can be resumed
+//! from any revision: every tool in the catalogue remembers the commit that changed it last. Of the tools that left the
+//! catalogue, a bounded number is remembered; who knew one that is forgotten begins anew.
 
 use std::sync::Arc;
 
@@ -35,10 +36,22 @@ pub enum ToolChange {
 /// Everything that changed up to a revision.
 #[derive(Debug, Clone)]
 pub struct Changes {
-    /// In catalogue order; may be empty.
+    /// Tools that left the catalogue, then all others in catalogue order; may be empty.
     pub changes: Vec<ToolChange>,
     /// The point to resume from.
     pub revision: Revision,
+}
+
+/// Why a watch ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WatchEnd {
+    /// Tools that left after the point that was resumed from are forgotten.
+    Expired {
+        /// The oldest point that can be resumed from.
+        oldest: Revision,
+    },
+    /// The catalogue is given up.
+    Draining,
 }
 
 /// A watch that has begun.
@@ -69,13 +82,13 @@ impl ToolWatch {
     /// The next changes, as soon as the catalogue moves past what was told. Dropping the future loses nothing.
     ///
     /// # Errors
-    /// [`Fault::Draining`] when the catalogue is given up.
-    pub async fn next(&mut self) -> Result<Changes, Fault> {
+    /// What [`WatchEnd`] tells.
+    pub async fn next(&mut self) -> Result<Changes, WatchEnd> {
         loop {
-            self.moves.changed().await.map_err(|_| Fault::Draining)?;
+            self.moves.changed().await.map_err(|_| WatchEnd::Draining)?;
             let snapshot = self.model.snapshot();
             if self.has_news(&snapshot) {
-                return Ok(self.tell(&snapshot));
+                return self.tell(&snapshot);
             }
         }
     }
@@ -93,13 +106,17 @@ impl ToolWatch {
         }
     }
 
-    fn tell(&mut self, snapshot: &Snapshot) -> Changes {
+    fn tell(&mut self, snapshot: &Snapshot) -> Result<Changes, WatchEnd> {
+        let oldest = snapshot.oldest();
+        if self.told.is_some_and(|told| told < oldest) {
+            return Err(WatchEnd::Expired { oldest });
+        }
         let since = self.told.unwrap_or(Revision::ZERO);
-        let changes =
-            snapshot.changed_since(since).into_iter().filter_map(|entry| self.change(entry)).collect();
+        let present = snapshot.changed_since(since).into_iter().filter_map(|entry| self.change(entry));
+        let changes = self.gone(snapshot).chain(present).collect();
         self.told = Some(snapshot.revision());
         self.greeted = true;
-        Changes { changes, revision: snapshot.revision() }
+        Ok(Changes { changes, revision: snapshot.revision() })
     }
 
     fn change(&self, entry: Arc<ToolEntry>) -> Option<ToolChange> {
@@ -109,5 +126,10 @@ impl ToolWatch {
         // A watcher that knows nothing yet has nothing to drop.
         let may_be_known = self.told.is_some() && self.view.may_have_held(&entry.tool);
         may_be_known.then(|| ToolChange::Withdrawn(entry.tool.id))
+    }
+
+    fn gone(&self, snapshot: &Snapshot) -> impl Iterator<Item = ToolChange> {
+        let known = self.told.map(|told| snapshot.withdrawn_since(told)).into_iter().flatten();
+        known.filter(|tool| tool.may_have_been_in(self.view)).map(|tool| ToolChange::Withdrawn(tool.id()))
     }
 }

@@ -89,6 +89,7 @@ fn remedy(reason: ErrorReason, metadata: &HashMap<String, String>) -> Option<Str
         | ErrorReason::RevisionNotReached
         | ErrorReason::Draining
         | ErrorReason::WatchLagged => "nothing was changed; try again".to_owned(),
+        ErrorReason::WatchExpired => "watch anew, without a revision".to_owned(),
         ErrorReason::Internal => format!("the server's log tells more under incident {}", value("incident")?),
         ErrorReason::Unspecified
         | ErrorReason::FieldInvalid

@@ -112,6 +112,12 @@ pub enum Fault {
     /// The watcher fell too far behind.
     #[error("the watcher fell too far behind; resume from the last revision received")]
     WatchLagged,
+    /// What left the catalogue since the revision that was to be resumed from is forgotten.
+    #[error("the revision is too old to resume from; begin anew without it")]
+    WatchExpired {
+        /// The oldest one that can be resumed from, as a token.
+        oldest: String,
+    },
     /// A fault of the product.
     #[error("internal error")]
     Internal {

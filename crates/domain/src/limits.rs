@@ -50,3 +50,7 @@ pub const PAGE_DEFINITION_BYTES: usize = 3 * 1024 * 1024 - 512 * 1024;
 pub const MIN_REVISION_WAIT_MS: u64 = 5_000;
 /// Quiet time after which a watch sends a progress message, in milliseconds.
 pub const WATCH_PROGRESS_MS: u64 = 10_000;
+/// How long a watcher may leave a message untaken before it is cut off, in milliseconds.
+pub const WATCH_STALL_MS: u64 = 30_000;
+/// Tools of a client that left the catalogue and are remembered for watches that resume.
+pub const MAX_WITHDRAWN_TOOLS: usize = 50_000;

@@ -25,7 +25,7 @@ use crate::{
     encoded_pages::EncodedPages,
     rpc::Rpc,
     tokens::{RequestDigest, digest},
-    watch_stream::watch_stream,
+    watch_stream::{Following, watch_stream},
 };
 
 /// `ToolCatalog` over the use cases of the catalogue.
@@ -152,7 +152,8 @@ impl CatalogService {
         let resume = tokens.open_revision(&ask.resume_revision, "resume_revision")?;
         let watch = watch_tools(&self.catalog, WatchTools { client, view, resume }).await?;
         let (gate, stopping) = (self.gate.clone(), self.stopping.clone());
-        Ok(Box::pin(watch_stream(watch, caller, client, view, gate, stopping)))
+        let lost = gate.until_lost(caller);
+        Ok(Box::pin(watch_stream(Following { watch, client, view, gate, stopping, lost })))
     }
 
     async fn list_upstreams(

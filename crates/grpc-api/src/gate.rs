@@ -103,10 +103,6 @@ pub(crate) struct Lost {
 }
 
 impl Lost {
-    pub(crate) fn is_lost(&self) -> bool {
-        self.token.is_cancelled()
-    }
-
     pub(crate) async fn lost(&self) {
         self.token.cancelled().await;
     }

@@ -58,6 +58,10 @@ pub(crate) fn from_fault(rpc: Rpc, fault: &Fault, incident: impl FnOnce() -> Str
         }
         Fault::Draining => retry(ErrorReason::Draining, message, []),
         Fault::WatchLagged => retry(ErrorReason::WatchLagged, message, []),
+        Fault::WatchExpired { oldest } => {
+            let metadata = [("oldest_revision", oldest.clone())];
+            plain(Code::OutOfRange, ErrorReason::WatchExpired, message, metadata)
+        }
         Fault::Internal { cause } => {
             let incident = incident();
             tracing::error!(rpc = rpc.rule().method, incident, cause, "internal error {incident}");
@@ -155,6 +159,7 @@ mod tests {
             ),
             (Fault::Draining, Code::Unavailable, ErrorReason::Draining),
             (Fault::WatchLagged, Code::Unavailable, ErrorReason::WatchLagged),
+            (Fault::WatchExpired { oldest: "r".into() }, Code::OutOfRange, ErrorReason::WatchExpired),
             (Fault::Internal { cause: secret() }, Code::Internal, ErrorReason::Internal),
         ]
     }

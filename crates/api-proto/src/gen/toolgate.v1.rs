@@ -515,6 +515,11 @@ pub enum ErrorReason {
     ///
     /// Example: `{"reason": "LAST_OPERATOR_KEY"}`
     LastOperatorKey = 22,
+    /// OUT_OF_RANGE. A watch cannot be resumed from that revision any more: tools left the catalogue since then, and too many
+    /// to remember. Begin anew without `resume_revision`. The metadata has the oldest revision that can be resumed from.
+    ///
+    /// Example: `{"reason": "WATCH_EXPIRED", "metadata": {"oldest_revision": "…"}}`
+    WatchExpired = 23,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -546,6 +551,7 @@ impl ErrorReason {
             Self::ApiKeyNotFound => "ERROR_REASON_API_KEY_NOT_FOUND",
             Self::OperatorRequired => "ERROR_REASON_OPERATOR_REQUIRED",
             Self::LastOperatorKey => "ERROR_REASON_LAST_OPERATOR_KEY",
+            Self::WatchExpired => "ERROR_REASON_WATCH_EXPIRED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -574,6 +580,7 @@ impl ErrorReason {
             "ERROR_REASON_API_KEY_NOT_FOUND" => Some(Self::ApiKeyNotFound),
             "ERROR_REASON_OPERATOR_REQUIRED" => Some(Self::OperatorRequired),
             "ERROR_REASON_LAST_OPERATOR_KEY" => Some(Self::LastOperatorKey),
+            "ERROR_REASON_WATCH_EXPIRED" => Some(Self::WatchExpired),
             _ => None,
         }
     }
@@ -867,8 +874,9 @@ pub struct WatchToolsRequest {
 /// A client that applies `changes` in order holds an exact copy of the view once `revision` is set.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WatchToolsResponse {
-    /// In catalogue order; at most 3 MiB of definitions, so a large group takes several messages. Empty in a progress
-    /// message, which is sent after 10 quiet seconds and whenever something moved that the view does not show.
+    /// Tools that left the catalogue, then all others in catalogue order; at most 3 MiB of definitions, so a large group
+    /// takes several messages. Empty in a progress message, which is sent after 10 quiet seconds and whenever something moved
+    /// that the view does not show.
     #[prost(message, repeated, tag = "1")]
     pub changes: ::prost::alloc::vec::Vec<ToolChange>,
     /// Everything up to this revision has been sent: the point to resume from. Empty while more messages of the same group
@@ -1054,8 +1062,9 @@ pub mod tool_catalog_client {
         }
         /// Follows the catalogue: first the tools as they are, then each change, in order and without a gap.
         ///
-        /// Scopes as for ListTools. The stream ends with UNAVAILABLE when the server stops or the watcher falls too far behind;
-        /// it is resumed from the last `revision` received, on any replica.
+        /// Scopes as for ListTools. The stream ends with UNAVAILABLE when the server stops, or when the watcher takes no message for
+        /// 30 seconds; it is resumed from the last `revision` received, on any replica. Resuming from a revision that is too old is
+        /// OUT_OF_RANGE: begin anew.
         pub async fn watch_tools(
             &mut self,
             request: impl tonic::IntoRequest<super::WatchToolsRequest>,
@@ -1137,8 +1146,9 @@ pub mod tool_catalog_server {
             + 'static;
         /// Follows the catalogue: first the tools as they are, then each change, in order and without a gap.
         ///
-        /// Scopes as for ListTools. The stream ends with UNAVAILABLE when the server stops or the watcher falls too far behind;
-        /// it is resumed from the last `revision` received, on any replica.
+        /// Scopes as for ListTools. The stream ends with UNAVAILABLE when the server stops, or when the watcher takes no message for
+        /// 30 seconds; it is resumed from the last `revision` received, on any replica. Resuming from a revision that is too old is
+        /// OUT_OF_RANGE: begin anew.
         async fn watch_tools(
             &self,
             request: tonic::Request<super::WatchToolsRequest>,

@@ -4,10 +4,10 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use toolgate_definition::{Definition, Fingerprint, locks};
 use toolgate_domain::{Tool, ToolId, Upstream, UpstreamId, tool::served_name};
-use toolgate_records::Record;
+use toolgate_records::{Key, Record};
 use toolgate_store::Revision;
 
-use super::{Parts, Snapshot, ToolEntry, ToolKey, UpstreamEntry};
+use super::{Parts, Snapshot, ToolEntry, ToolKey, UpstreamEntry, View};
 
 /// A row with the revision that wrote it.
 pub(crate) struct Loaded {
@@ -20,6 +20,8 @@ pub(crate) struct Loaded {
 pub(crate) struct Update {
     /// In the order of their keys or of their commit.
     pub(crate) rows: Vec<Loaded>,
+    /// Rows that are gone. Whoever deletes leaves a tombstone of the upstream first, for those who load later.
+    pub(crate) deleted: Vec<Key>,
     /// Parsed definitions of the observed rows in `rows` that the snapshot does not have yet.
     pub(crate) definitions: Vec<(ToolKey, Arc<Definition>)>,
 }
@@ -38,13 +40,61 @@ impl Snapshot {
         for Loaded { record, version } in update.rows {
             next.take(record, version, &mut touched);
         }
-        let mut definitions: std::collections::BTreeMap<_, _> = update.definitions.into_iter().collect();
-        for key in touched {
-            let definition = definitions.remove(&key);
-            next.rebuild(&key, definition);
+        let mut bereft = BTreeSet::new();
+        for key in update.deleted {
+            next.drop_row(key, &mut bereft);
         }
+        let mut definitions: std::collections::BTreeMap<_, _> = update.definitions.into_iter().collect();
         next.revision = next.revision.max(revision);
+        for key in touched.union(&bereft) {
+            let definition = definitions.remove(key);
+            // A row that is gone has no version that would tell of the change.
+            let at_least = if bereft.contains(key) { revision } else { Revision::ZERO };
+            next.rebuild(key, definition, at_least);
+        }
         next
+    }
+
+    /// This snapshot in place of `former`: whoever follows hears of what left between them.
+    pub(crate) fn succeeding(mut self, former: &Self) -> Self {
+        self.withdrawn.inherit(&former.withdrawn);
+        for (key, entry) in former.tools.iter().filter(|(key, _)| !self.tools.contains_key(*key)) {
+            self.withdrawn.add(key.clone(), self.revision, View::Served.may_have_held(&entry.tool));
+        }
+        self
+    }
+
+    fn drop_row(&mut self, key: Key, touched: &mut BTreeSet<ToolKey>) {
+        match key {
+            Key::Upstream(_, upstream) => self.drop_upstream(upstream, touched),
+            Key::SlugClaim(_, slug) => {
+                self.slugs.remove(&slug);
+            }
+            Key::NameClaim(_, name) => {
+                self.touch_named(&name, touched);
+                self.claims.remove(&name);
+            }
+            Key::Listing(_, upstream) => {
+                if let Some(entry) = self.upstreams.get_mut(&upstream) {
+                    Arc::make_mut(entry).listing = None;
+                }
+            }
+            Key::Observed(_, upstream, name) => {
+                let key = ToolKey { upstream, name: Arc::from(name) };
+                if let Some(parts) = self.parts.get_mut(&key) {
+                    parts.observed = None;
+                }
+                touched.insert(key);
+            }
+            // Rulings outlive what they are about, and a text is wanted only with its observed row.
+            _ => {}
+        }
+    }
+
+    fn drop_upstream(&mut self, id: UpstreamId, touched: &mut BTreeSet<ToolKey>) {
+        self.upstreams.remove(&id);
+        self.upstream_versions.remove(&id);
+        self.touch_all_of(id, touched);
     }
 
     fn take(&mut self, record: Record, version: Revision, touched: &mut BTreeSet<ToolKey>) {
@@ -92,6 +142,10 @@ impl Snapshot {
         let listing = self.upstreams.get(&id).and_then(|entry| entry.listing.clone());
         self.upstreams.insert(id, Arc::new(UpstreamEntry { upstream, listing }));
         self.upstream_versions.insert(id, version);
+        self.touch_all_of(id, touched);
+    }
+
+    fn touch_all_of(&self, id: UpstreamId, touched: &mut BTreeSet<ToolKey>) {
         let first = ToolKey { upstream: id, name: Arc::from("") };
         let all = self.parts.range(first..).map(|(key, _)| key).take_while(|key| key.upstream == id);
         touched.extend(all.cloned());
@@ -102,10 +156,11 @@ impl Snapshot {
         touched.extend(self.names.range(first..).take_while(|(n, _)| n == name).map(|(_, key)| key.clone()));
     }
 
-    /// Makes the tool anew from its parts. Without an observed row, its text or its upstream there is no tool yet: the
-    /// part that is missing touches it again when it comes.
-    fn rebuild(&mut self, key: &ToolKey, definition: Option<Arc<Definition>>) {
-        let Some(tool) = self.assemble(key, definition) else { return };
+    /// Makes the tool anew from its parts. Without an observed row, its text or its upstream there is no tool: not yet,
+    /// where the part that is missing touches it again when it comes, or no longer.
+    fn rebuild(&mut self, key: &ToolKey, definition: Option<Arc<Definition>>, at_least: Revision) {
+        let Some(mut tool) = self.assemble(key, definition) else { return self.withdraw(key) };
+        tool.changed = tool.changed.max(at_least);
         if let Some(old) = self.tools.get(key) {
             self.changes.remove(&(old.changed, key.clone()));
             self.names.remove(&(old.tool.namespaced_name(), key.clone()));
@@ -114,6 +169,14 @@ impl Snapshot {
         self.names.insert((tool.tool.namespaced_name(), key.clone()));
         self.changes.insert((tool.changed, key.clone()));
         self.tools.insert(key.clone(), Arc::new(tool));
+    }
+
+    fn withdraw(&mut self, key: &ToolKey) {
+        let Some(old) = self.tools.remove(key) else { return };
+        self.ids.remove(&old.tool.id);
+        self.names.remove(&(old.tool.namespaced_name(), key.clone()));
+        self.changes.remove(&(old.changed, key.clone()));
+        self.withdrawn.add(key.clone(), self.revision, View::Served.may_have_held(&old.tool));
     }
 
     fn assemble(&self, key: &ToolKey, definition: Option<Arc<Definition>>) -> Option<ToolEntry> {

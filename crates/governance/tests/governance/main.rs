@@ -4,12 +4,15 @@
 
 mod audit;
 mod catalogue;
+mod counting_store;
 mod keys;
 mod limits;
 mod notices;
 mod overrides;
 mod races;
+mod read_model;
 mod rulings;
 mod syncs;
 mod troubled_store;
+mod watches;
 mod workbench;

@@ -34,11 +34,19 @@ enum Trouble {
     Panic,
 }
 
+/// What becomes of what watches have to tell.
+#[derive(Clone, Copy)]
+struct Watches {
+    flow: bool,
+    /// How often all that were open were cut off.
+    cuts: u32,
+}
+
 pub(crate) struct TroubledStore {
     inner: SharedStore,
     trouble: Mutex<Option<Trouble>>,
     commits_left: AtomicUsize,
-    watches_flow: watch::Sender<bool>,
+    watches: watch::Sender<Watches>,
 }
 
 impl TroubledStore {
@@ -47,7 +55,7 @@ impl TroubledStore {
             inner,
             trouble: Mutex::new(None),
             commits_left: AtomicUsize::new(usize::MAX),
-            watches_flow: watch::Sender::new(true),
+            watches: watch::Sender::new(Watches { flow: true, cuts: 0 }),
         }
     }
 
@@ -74,7 +82,12 @@ impl TroubledStore {
 
     /// Whether watches tell what they know, or fall ever further behind.
     pub(crate) fn let_watches_flow(&self, flow: bool) {
-        self.watches_flow.send_replace(flow);
+        self.watches.send_modify(|watches| watches.flow = flow);
+    }
+
+    /// Every watch that is open ends at its next word, as if what it had to tell were compacted.
+    pub(crate) fn cuts_watches(&self) {
+        self.watches.send_modify(|watches| watches.cuts += 1);
     }
 
     fn plan(&self, trouble: Trouble) {
@@ -118,12 +131,13 @@ impl Store for TroubledStore {
     }
 
     async fn watch(&self, range: KeyRange, after: Revision) -> Result<Watch, WatchError> {
-        let flow = self.watches_flow.subscribe();
+        let watches = self.watches.subscribe();
+        let cuts = watches.borrow().cuts;
         let held_back = move |events| {
-            let mut flow = flow.clone();
+            let mut watches = watches.clone();
             async move {
-                flow.wait_for(|flow| *flow).await.unwrap();
-                events
+                let now = *watches.wait_for(|now| now.flow || now.cuts > cuts).await.unwrap();
+                if now.cuts > cuts { Err(WatchError::Compacted { oldest: Revision::ZERO }) } else { events }
             }
         };
         Ok(Box::pin(self.inner.watch(range, after).await?.then(held_back)))
