@@ -6,3 +6,4 @@ mod access;
 mod answers;
 mod ring;
 mod tenants;
+mod walls;

@@ -1,0 +1,231 @@
+//! Every call with every id, token and revision of another tenant: the answer is the one for what does not exist.
+
+use std::collections::BTreeSet;
+
+use tonic::{Response, Status};
+use toolgate_api_proto::v1::{
+    self as pb, tool_catalog_server::ToolCatalog, tool_governance_server::ToolGovernance,
+};
+use toolgate_grpc_api::rpc::RULES;
+
+use crate::ring::{ALL, Key, Ring, definition, http, said};
+
+/// What one tenant has and another one asks for.
+struct Things {
+    client_id: String,
+    tool: String,
+    upstream: String,
+    api_key: String,
+    revision: String,
+    answer_etag: String,
+    tool_etag: String,
+    tools_page: String,
+    upstreams_page: String,
+    keys_page: String,
+    rulings_page: String,
+}
+
+impl Things {
+    /// Of nobody: ids that were never given, tokens that were never made.
+    fn nowhere() -> Self {
+        let id = || "00000000-0000-7000-8000-000000000000".to_owned();
+        let token = || "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA".to_owned();
+        Self {
+            client_id: id(),
+            tool: id(),
+            upstream: id(),
+            api_key: id(),
+            revision: token(),
+            answer_etag: token(),
+            tool_etag: token(),
+            tools_page: token(),
+            upstreams_page: token(),
+            keys_page: token(),
+            rulings_page: token(),
+        }
+    }
+
+    /// Of the tenant that `key` belongs to, with two of everything, so that each list has a second page.
+    async fn of(ring: &Ring, key: &Key, client_id: &str) -> Self {
+        let tools = [definition("a", "d"), definition("b", "d")];
+        let upstream = ring.upstream(key, "srv", &[&tools[0], &tools[1]]).await.id;
+        ring.upstream(key, "more", &[&tools[0]]).await;
+        for tool in ring.tools(key).await {
+            ring.approve(key, &tool).await.unwrap();
+        }
+        ring.key(client_id, &ALL).await;
+        let tools = pb::ListToolsRequest { page_size: 1, ..Default::default() };
+        let tools = ring.list(key, tools).await.unwrap();
+        let upstreams = pb::ListUpstreamsRequest { page_size: 1, ..Default::default() };
+        let upstreams = said(ring.catalog.list_upstreams(key.asks(upstreams))).await.unwrap();
+        let keys = pb::ListApiKeysRequest { page_size: 1, ..Default::default() };
+        let keys = said(ring.governance.list_api_keys(key.asks(keys))).await.unwrap();
+        let rulings = pb::ListRulingsRequest { page_size: 1, ..Default::default() };
+        let rulings = said(ring.governance.list_rulings(key.asks(rulings))).await.unwrap();
+        let pages = [
+            &tools.next_page_token,
+            &upstreams.next_page_token,
+            &keys.next_page_token,
+            &rulings.next_page_token,
+        ];
+        assert!(pages.iter().all(|token| !token.is_empty()), "each list has a second page");
+        Self {
+            client_id: client_id.to_owned(),
+            tool: tools.tools[0].id.clone(),
+            upstream,
+            api_key: keys.api_keys[0].id.clone(),
+            revision: tools.revision,
+            answer_etag: tools.etag,
+            tool_etag: tools.tools[0].etag.clone(),
+            tools_page: tools.next_page_token,
+            upstreams_page: upstreams.next_page_token,
+            keys_page: keys.next_page_token,
+            rulings_page: rulings.next_page_token,
+        }
+    }
+}
+
+/// All that a caller sees of an answer.
+fn seen<A: std::fmt::Debug>(answer: Result<Response<A>, Status>) -> String {
+    match answer {
+        Ok(answer) => format!("OK {:?}", answer.into_inner()),
+        Err(status) => format!("{:?} {:?} {:?}", status.code(), status.message(), status.details()),
+    }
+}
+
+/// Calls each method of a service with each request.
+macro_rules! call {
+    ($seen:ident, $key:ident, $service:expr, $($rpc:ident = $method:ident: $($request:expr),+;)+) => {
+        $($($seen.push((stringify!($rpc), seen($service.$method($key.asks($request)).await)));)+)+
+    };
+}
+
+/// The same request with these fields.
+macro_rules! ask {
+    ($request:ident { $($field:ident: $value:expr),* }) => {
+        pb::$request { $($field: $value.clone().into(),)* ..Default::default() }
+    };
+}
+
+/// What `key` is told when it asks for `things`. `own_tool` is its own.
+async fn walk(ring: &Ring, key: &Key, own_tool: &str, things: &Things) -> Vec<(&'static str, String)> {
+    let Things { client_id, tool, upstream, api_key, revision, tool_etag, .. } = things;
+    let own = own_tool.to_owned();
+    let mut all = Vec::new();
+    call!(all, key, ring.catalog,
+        ListTools = list_tools:
+            ask!(ListToolsRequest { client_id: client_id }),
+            ask!(ListToolsRequest { upstream_id: upstream }),
+            ask!(ListToolsRequest { page_token: things.tools_page }),
+            ask!(ListToolsRequest { min_revision: revision }),
+            ask!(ListToolsRequest { if_none_match: things.answer_etag });
+        GetTool = get_tool:
+            ask!(GetToolRequest { id: tool }),
+            ask!(GetToolRequest { id: own, client_id: client_id }),
+            ask!(GetToolRequest { id: own, min_revision: revision });
+        ListUpstreams = list_upstreams:
+            ask!(ListUpstreamsRequest { client_id: client_id }),
+            ask!(ListUpstreamsRequest { page_token: things.upstreams_page }),
+            ask!(ListUpstreamsRequest { min_revision: revision });
+        GetUpstream = get_upstream:
+            ask!(GetUpstreamRequest { id: upstream }),
+            ask!(GetUpstreamRequest { id: upstream, client_id: client_id }),
+            ask!(GetUpstreamRequest { id: "srv".to_owned(), min_revision: revision });
+    );
+    for request in [
+        ask!(WatchToolsRequest { client_id: client_id }),
+        ask!(WatchToolsRequest { resume_revision: revision }),
+    ] {
+        let answer = ring.catalog.watch_tools(key.asks(request)).await;
+        all.push(("WatchTools", seen(answer.map(|_| Response::new("a stream")))));
+    }
+    call!(all, key, ring.governance,
+        CreateUpstream = create_upstream:
+            pb::CreateUpstreamRequest { client_id: client_id.clone(), ..http("new", &[]) };
+        SyncUpstream = sync_upstream:
+            ask!(SyncUpstreamRequest { id: upstream }),
+            ask!(SyncUpstreamRequest { id: upstream, client_id: client_id });
+        ApproveTool = approve_tool:
+            ask!(ApproveToolRequest { id: tool, definition_hash: HASH.to_owned() }),
+            ask!(ApproveToolRequest { id: tool, client_id: client_id, definition_hash: HASH.to_owned() });
+        RevokeToolApproval = revoke_tool_approval:
+            ask!(RevokeToolApprovalRequest { id: tool }),
+            ask!(RevokeToolApprovalRequest { id: tool, client_id: client_id }),
+            ask!(RevokeToolApprovalRequest { id: own, etag: tool_etag });
+        DisableTool = disable_tool:
+            ask!(DisableToolRequest { id: tool }),
+            ask!(DisableToolRequest { id: tool, client_id: client_id }),
+            ask!(DisableToolRequest { id: own, etag: tool_etag });
+        EnableTool = enable_tool:
+            ask!(EnableToolRequest { id: tool }),
+            ask!(EnableToolRequest { id: tool, client_id: client_id }),
+            ask!(EnableToolRequest { id: own, etag: tool_etag });
+        SetToolEffect = set_tool_effect:
+            ask!(SetToolEffectRequest { id: tool, effect: pb::Effect::Reads }),
+            ask!(SetToolEffectRequest { id: tool, client_id: client_id }),
+            ask!(SetToolEffectRequest { id: own, etag: tool_etag });
+        SetToolDescription = set_tool_description:
+            ask!(SetToolDescriptionRequest { id: tool, description: "d".to_owned() }),
+            ask!(SetToolDescriptionRequest { id: tool, client_id: client_id }),
+            ask!(SetToolDescriptionRequest { id: own, etag: tool_etag });
+        RenameTool = rename_tool:
+            ask!(RenameToolRequest { id: tool, served_name: "srv__new".to_owned() }),
+            ask!(RenameToolRequest { id: tool, client_id: client_id }),
+            ask!(RenameToolRequest { id: own, etag: tool_etag });
+        UpdateToolLocks = update_tool_locks:
+            ask!(UpdateToolLocksRequest { id: tool }),
+            ask!(UpdateToolLocksRequest { id: tool, client_id: client_id }),
+            ask!(UpdateToolLocksRequest { id: own, etag: tool_etag });
+        CreateApiKey = create_api_key:
+            ask!(CreateApiKeyRequest { client_id: client_id, scopes: vec!["mcp:read".to_owned()] });
+        ListApiKeys = list_api_keys:
+            ask!(ListApiKeysRequest { client_id: client_id }),
+            ask!(ListApiKeysRequest { page_token: things.keys_page });
+        RevokeApiKey = revoke_api_key:
+            ask!(RevokeApiKeyRequest { id: api_key }),
+            ask!(RevokeApiKeyRequest { id: api_key, client_id: client_id });
+        ListRulings = list_rulings:
+            ask!(ListRulingsRequest { client_id: client_id }),
+            ask!(ListRulingsRequest { tool_id: tool }),
+            ask!(ListRulingsRequest { upstream_id: upstream }),
+            ask!(ListRulingsRequest { page_token: things.rulings_page });
+        VerifyRulings = verify_rulings:
+            pb::VerifyRulingsRequest { client_id: client_id.clone() };
+    );
+    all
+}
+
+/// A fingerprint of nothing.
+const HASH: &str = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
+
+#[tokio::test]
+async fn law_10_every_call_answers_for_what_is_anothers_as_for_what_does_not_exist() {
+    let ring = Ring::new().await;
+    let (our_client, their_client) = (ring.client(1).await, ring.client(2).await);
+    let (ours, theirs) = (ring.key(&our_client, &ALL).await, ring.key(&their_client, &ALL).await);
+    let own = Things::of(&ring, &ours, &our_client).await;
+    let foreign = Things::of(&ring, &theirs, &their_client).await;
+
+    let told_of_foreign = walk(&ring, &ours, &own.tool, &foreign).await;
+    let told_of_nothing = walk(&ring, &ours, &own.tool, &Things::nowhere()).await;
+    assert_eq!(told_of_foreign.len(), told_of_nothing.len());
+    for (foreign, nothing) in told_of_foreign.iter().zip(&told_of_nothing) {
+        assert_eq!(foreign, nothing);
+    }
+
+    let walked: BTreeSet<_> = told_of_foreign.iter().map(|(rpc, _)| *rpc).collect();
+    let declared: BTreeSet<_> = RULES.iter().map(|rule| rule.method).collect();
+    assert_eq!(walked, declared, "each call has its case here");
+}
+
+#[tokio::test]
+async fn each_of_these_calls_finds_what_is_the_callers_own() {
+    let ring = Ring::new().await;
+    let client = ring.client(1).await;
+    let key = ring.key(&client, &ALL).await;
+    let own = Things::of(&ring, &key, &client).await;
+    for (rpc, answer) in walk(&ring, &key, &own.tool, &own).await {
+        let is_unknown = ["NotFound", "is not a token", "is not a revision", "is not an etag"];
+        assert!(!is_unknown.iter().any(|text| answer.contains(text)), "{rpc}: {answer}");
+    }
+}
