@@ -43,9 +43,29 @@ pub enum Command {
     /// Make, list and revoke API keys.
     #[command(subcommand, after_help = EXIT_CODES_HELP)]
     Key(KeyCommand),
+    /// Make and list clients, the tenants; takes an operator key.
+    #[command(subcommand, after_help = EXIT_CODES_HELP)]
+    Client(ClientCommand),
     /// Read the log of rulings, and prove that it is whole.
     #[command(subcommand, after_help = EXIT_CODES_HELP)]
     Audit(AuditCommand),
+}
+
+/// `toolgate client …`
+#[derive(Debug, Clone, Subcommand)]
+pub enum ClientCommand {
+    /// Make a client. Its first key: `toolgate key create --client ID --scope …`.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Create {
+        /// Unique name, in the form of a slug.
+        name: String,
+        /// Check everything, make nothing.
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// List the clients.
+    #[command(after_help = EXIT_CODES_HELP)]
+    List,
 }
 
 /// `toolgate audit …`

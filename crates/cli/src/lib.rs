@@ -36,6 +36,7 @@ mod render;
 
 mod approve;
 mod audit;
+mod client;
 mod key;
 mod pairs_file;
 mod ruling;
@@ -46,8 +47,8 @@ mod watch;
 use std::io::{self, BufReader, IsTerminal};
 
 pub use args::{
-    AddUpstream, Approve, AuditCommand, Command, EffectWord, Globals, KeyCommand, NamePolicyWord, Rule,
-    State, ToolCommand, UpstreamCommand, View,
+    AddUpstream, Approve, AuditCommand, ClientCommand, Command, EffectWord, Globals, KeyCommand,
+    NamePolicyWord, Rule, State, ToolCommand, UpstreamCommand, View,
 };
 pub use audit::Known;
 pub use console::Console;
@@ -99,6 +100,7 @@ async fn dispatch(
         Command::Upstream(command) => upstream::run(command, json, connection, console).await,
         Command::Tool(command) => tool::run(command, json, connection, console).await,
         Command::Key(command) => key::run(command, json, connection, console).await,
+        Command::Client(command) => client::run(command, json, connection, console).await,
         Command::Audit(command) => audit::run(command, json, connection, console).await,
     }
 }

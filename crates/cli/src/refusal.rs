@@ -66,6 +66,7 @@ fn remedy(reason: ErrorReason, metadata: &HashMap<String, String>) -> Option<Str
         ErrorReason::ScopeMissing => format!("use a key with the scope `{}`", value("scope")?),
         ErrorReason::ClientNotFound => "look at --client; another client takes an operator key".to_owned(),
         ErrorReason::ApiKeyNotFound => "`toolgate key list` shows what there is".to_owned(),
+        ErrorReason::ClientNameTaken => "`toolgate client list` shows what there is".to_owned(),
         ErrorReason::OperatorRequired => "use an operator key".to_owned(),
         ErrorReason::LastOperatorKey => {
             "`toolgate key create --operator` makes another one; revoke this one with that".to_owned()

@@ -59,6 +59,12 @@ pub enum Fault {
         /// As asked for.
         slug: String,
     },
+    /// Another client has the name.
+    #[error("the name {name} is taken by another client; choose another")]
+    ClientNameTaken {
+        /// As asked for.
+        name: String,
+    },
     /// Another tool of the client holds the name.
     #[error("the name {name} belongs to another tool; choose another")]
     NameTaken {

@@ -39,6 +39,10 @@ pub const MAX_UPSTREAMS_PAGE_SIZE: usize = 1000;
 pub const API_KEYS_PAGE_SIZE: usize = 100;
 /// API keys of a page at most.
 pub const MAX_API_KEYS_PAGE_SIZE: usize = 1000;
+/// Clients of a page when none is asked for.
+pub const CLIENTS_PAGE_SIZE: usize = 100;
+/// Clients of a page at most.
+pub const MAX_CLIENTS_PAGE_SIZE: usize = 1000;
 /// Rulings of a page when none is asked for.
 pub const RULINGS_PAGE_SIZE: usize = 100;
 /// Rulings of a page at most.

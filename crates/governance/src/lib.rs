@@ -10,6 +10,7 @@
 //! Start reading at [`Governance`], then [`rule`].
 
 mod bootstrap;
+mod clients;
 mod create_api_key;
 mod create_upstream;
 mod facts;
@@ -22,6 +23,7 @@ mod rulings;
 mod sequencer;
 
 pub use bootstrap::{Bootstrapped, DEFAULT_CLIENT};
+pub use clients::{Client, ClientPage};
 pub use create_api_key::{CreateApiKey, CreatedApiKey};
 pub use create_upstream::{CreateUpstream, CreatedUpstream};
 pub use governance::Governance;

@@ -5,8 +5,8 @@ use toolgate_api_proto::v1::{self as pb, tool_governance_server::ToolGovernance}
 use toolgate_catalog::{View, sync::Summary, upstreams::get_upstream};
 use toolgate_domain::{Caller, ClientId, Fault, ToolId, limits};
 use toolgate_governance::{
-    CreateApiKey, CreateUpstream, Governance, ListApiKeys, ListRulings, RevokeApiKey, Rule, RulingFilter,
-    Wish,
+    Client, CreateApiKey, CreateUpstream, Governance, ListApiKeys, ListRulings, RevokeApiKey, Rule,
+    RulingFilter, Wish,
 };
 
 use crate::{
@@ -214,6 +214,38 @@ impl GovernanceService {
             problem: proof.problem.unwrap_or_default(),
         })
     }
+
+    async fn create_client(
+        &self,
+        caller: Caller,
+        ask: pb::CreateClientRequest,
+    ) -> Result<pb::CreateClientResponse, Fault> {
+        let client = self.governance.create_client(&caller, &ask.name, ask.validate_only).await?;
+        Ok(pb::CreateClientResponse { client: Some(client_to_proto(client)) })
+    }
+
+    async fn list_clients(
+        &self,
+        caller: Caller,
+        ask: pb::ListClientsRequest,
+    ) -> Result<pb::ListClientsResponse, Fault> {
+        let (_, tokens) = self.gate.tenant(&caller, "")?;
+        let of = digest([&b"clients"[..]]);
+        let size =
+            fields::page_size(ask.page_size, limits::CLIENTS_PAGE_SIZE, limits::MAX_CLIENTS_PAGE_SIZE)?;
+        let size = NonZeroUsize::new(size).unwrap_or(NonZeroUsize::MIN);
+        let last = tokens.open_client_page(of, &ask.page_token)?;
+        let page = self.governance.list_clients(&caller, last, size).await?;
+        Ok(pb::ListClientsResponse {
+            clients: page.clients.into_iter().map(client_to_proto).collect(),
+            next_page_token: page.more_after.map(|name| tokens.client_page(of, &name)).unwrap_or_default(),
+        })
+    }
+}
+
+fn client_to_proto(client: Client) -> pb::Client {
+    let create_time = Some(fields::timestamp(client.created_at));
+    pb::Client { id: client.id.to_string(), name: client.name, create_time }
 }
 
 macro_rules! asked {
@@ -387,5 +419,21 @@ impl ToolGovernance for GovernanceService {
     ) -> Result<Response<pb::VerifyRulingsResponse>, Status> {
         let call = |caller, request: Request<_>| self.verify_rulings(caller, request.into_inner());
         self.gate.run(Rpc::VerifyRulings, request, call).await
+    }
+
+    async fn create_client(
+        &self,
+        request: Request<pb::CreateClientRequest>,
+    ) -> Result<Response<pb::CreateClientResponse>, Status> {
+        let call = |caller, request: Request<_>| self.create_client(caller, request.into_inner());
+        self.gate.run(Rpc::CreateClient, request, call).await
+    }
+
+    async fn list_clients(
+        &self,
+        request: Request<pb::ListClientsRequest>,
+    ) -> Result<Response<pb::ListClientsResponse>, Status> {
+        let call = |caller, request: Request<_>| self.list_clients(caller, request.into_inner());
+        self.gate.run(Rpc::ListClients, request, call).await
     }
 }

@@ -74,6 +74,8 @@ rpcs! {
     RevokeApiKey: GOVERNANCE Takes::Scope(Scope::Admin), WRITE;
     ListRulings: GOVERNANCE Takes::Scope(Scope::Read), READ;
     VerifyRulings: GOVERNANCE Takes::Scope(Scope::Read), LOG;
+    CreateClient: GOVERNANCE Takes::Scope(Scope::Admin), WRITE;
+    ListClients: GOVERNANCE Takes::Scope(Scope::Admin), READ;
 }
 
 impl Rpc {
@@ -139,7 +141,7 @@ mod tests {
     #[test]
     fn every_rpc_finds_its_own_row() {
         assert_eq!(Rpc::ListTools.rule().method, "ListTools");
-        assert_eq!(Rpc::VerifyRulings.rule().method, "VerifyRulings");
-        assert_eq!(Rpc::VerifyRulings as usize + 1, RULES.len());
+        assert_eq!(Rpc::ListClients.rule().method, "ListClients");
+        assert_eq!(Rpc::ListClients as usize + 1, RULES.len());
     }
 }

@@ -31,6 +31,9 @@ pub(crate) fn from_fault(rpc: Rpc, fault: &Fault, incident: impl FnOnce() -> Str
         Fault::ToolNotFound => plain(Code::NotFound, ErrorReason::ToolNotFound, message, []),
         Fault::ApiKeyNotFound => plain(Code::NotFound, ErrorReason::ApiKeyNotFound, message, []),
         Fault::LastOperatorKey => precondition(ErrorReason::LastOperatorKey, "api_key", message),
+        Fault::ClientNameTaken { name } => {
+            plain(Code::AlreadyExists, ErrorReason::ClientNameTaken, message, [("name", name.clone())])
+        }
         Fault::SlugTaken { slug } => {
             plain(Code::AlreadyExists, ErrorReason::SlugTaken, message, [("slug", slug.clone())])
         }
@@ -133,6 +136,7 @@ mod tests {
             (Fault::ClientNotFound, Code::NotFound, ErrorReason::ClientNotFound),
             (Fault::UpstreamNotFound, Code::NotFound, ErrorReason::UpstreamNotFound),
             (Fault::ToolNotFound, Code::NotFound, ErrorReason::ToolNotFound),
+            (Fault::ClientNameTaken { name: "a".into() }, Code::AlreadyExists, ErrorReason::ClientNameTaken),
             (Fault::OperatorRequired, Code::PermissionDenied, ErrorReason::OperatorRequired),
             (Fault::ApiKeyNotFound, Code::NotFound, ErrorReason::ApiKeyNotFound),
             (Fault::LastOperatorKey, Code::FailedPrecondition, ErrorReason::LastOperatorKey),

@@ -84,6 +84,20 @@ impl<'a> Tokens<'a> {
         sequence.map_err(|_| not_a_page())
     }
 
+    /// Where the next page of the list of clients begins. Of use to the operator's own client alone.
+    pub(crate) fn client_page(&self, of: RequestDigest, after: &str) -> String {
+        self.seal(TokenKind::Page, &[of.as_slice(), after.as_bytes()].concat())
+    }
+
+    pub(crate) fn open_client_page(&self, of: RequestDigest, text: &str) -> Result<Option<String>, Fault> {
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let plain = self.open(TokenKind::Page, text).ok_or_else(not_a_page)?;
+        let name = plain.strip_prefix(&of).ok_or_else(not_a_page)?;
+        std::str::from_utf8(name).map(|name| Some(name.to_owned())).map_err(|_| not_a_page())
+    }
+
     fn open_page(&self, of: RequestDigest, text: &str) -> Result<Option<(UpstreamId, Vec<u8>)>, Fault> {
         if text.is_empty() {
             return Ok(None);

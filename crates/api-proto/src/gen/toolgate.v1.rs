@@ -390,6 +390,19 @@ impl ToolChangeKind {
         }
     }
 }
+/// A tenant: it owns upstreams, tools, rulings and keys, and knows of no other.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Client {
+    /// Identity (UUIDv7).
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// Unique name, in the form of a slug. The first client is named `default`.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// When it was made.
+    #[prost(message, optional, tag = "3")]
+    pub create_time: ::core::option::Option<::prost_types::Timestamp>,
+}
 /// An API key. Its secret is shown once, when it is made, and kept as a keyed hash only.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ApiKey {
@@ -520,6 +533,10 @@ pub enum ErrorReason {
     ///
     /// Example: `{"reason": "WATCH_EXPIRED", "metadata": {"oldest_revision": "…"}}`
     WatchExpired = 23,
+    /// ALREADY_EXISTS. Another client has this name.
+    ///
+    /// Example: `{"reason": "CLIENT_NAME_TAKEN", "metadata": {"name": "acme"}}`
+    ClientNameTaken = 24,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -552,6 +569,7 @@ impl ErrorReason {
             Self::OperatorRequired => "ERROR_REASON_OPERATOR_REQUIRED",
             Self::LastOperatorKey => "ERROR_REASON_LAST_OPERATOR_KEY",
             Self::WatchExpired => "ERROR_REASON_WATCH_EXPIRED",
+            Self::ClientNameTaken => "ERROR_REASON_CLIENT_NAME_TAKEN",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -581,6 +599,7 @@ impl ErrorReason {
             "ERROR_REASON_OPERATOR_REQUIRED" => Some(Self::OperatorRequired),
             "ERROR_REASON_LAST_OPERATOR_KEY" => Some(Self::LastOperatorKey),
             "ERROR_REASON_WATCH_EXPIRED" => Some(Self::WatchExpired),
+            "ERROR_REASON_CLIENT_NAME_TAKEN" => Some(Self::ClientNameTaken),
             _ => None,
         }
     }
@@ -1892,6 +1911,43 @@ pub struct VerifyRulingsResponse {
     #[prost(string, tag = "3")]
     pub problem: ::prost::alloc::string::String,
 }
+/// A client to make.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CreateClientRequest {
+    /// `^[a-z0-9](?:\[a-z0-9_-\]*[a-z0-9])?$`, at most 64 characters, no `__`. Unique. Required.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Check everything, make nothing.
+    #[prost(bool, tag = "2")]
+    pub validate_only: bool,
+}
+/// The new client.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CreateClientResponse {
+    /// As made.
+    #[prost(message, optional, tag = "1")]
+    pub client: ::core::option::Option<Client>,
+}
+/// Which clients.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListClientsRequest {
+    /// Clients per page: 0 for 100, above 1000 is lowered to it, negative is INVALID_ARGUMENT.
+    #[prost(int32, tag = "1")]
+    pub page_size: i32,
+    /// `next_page_token` of the page before; empty for the first.
+    #[prost(string, tag = "2")]
+    pub page_token: ::prost::alloc::string::String,
+}
+/// A page of clients.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListClientsResponse {
+    /// Ordered by name.
+    #[prost(message, repeated, tag = "1")]
+    pub clients: ::prost::alloc::vec::Vec<Client>,
+    /// For the next page; empty at the end of the list.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
 /// Generated client implementations.
 pub mod tool_governance_client {
     #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
@@ -2244,6 +2300,41 @@ pub mod tool_governance_client {
             req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "VerifyRulings"));
             self.inner.unary(req, path, codec).await
         }
+        /// Makes a client.
+        ///
+        /// Takes `mcp:admin` and an operator key (PERMISSION_DENIED). ALREADY_EXISTS when the name is taken. Its first key is made
+        /// by an operator, with CreateApiKey.
+        pub async fn create_client(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CreateClientRequest>,
+        ) -> std::result::Result<tonic::Response<super::CreateClientResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/toolgate.v1.ToolGovernance/CreateClient");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "CreateClient"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Lists the clients, ordered by name.
+        ///
+        /// Takes `mcp:admin` and an operator key (PERMISSION_DENIED).
+        pub async fn list_clients(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListClientsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListClientsResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/toolgate.v1.ToolGovernance/ListClients");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "ListClients"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -2369,6 +2460,21 @@ pub mod tool_governance_server {
             &self,
             request: tonic::Request<super::VerifyRulingsRequest>,
         ) -> std::result::Result<tonic::Response<super::VerifyRulingsResponse>, tonic::Status>;
+        /// Makes a client.
+        ///
+        /// Takes `mcp:admin` and an operator key (PERMISSION_DENIED). ALREADY_EXISTS when the name is taken. Its first key is made
+        /// by an operator, with CreateApiKey.
+        async fn create_client(
+            &self,
+            request: tonic::Request<super::CreateClientRequest>,
+        ) -> std::result::Result<tonic::Response<super::CreateClientResponse>, tonic::Status>;
+        /// Lists the clients, ordered by name.
+        ///
+        /// Takes `mcp:admin` and an operator key (PERMISSION_DENIED).
+        async fn list_clients(
+            &self,
+            request: tonic::Request<super::ListClientsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListClientsResponse>, tonic::Status>;
     }
     /// Writes: registers upstreams and records what people rule about tools.
     ///
@@ -3007,6 +3113,82 @@ pub mod tool_governance_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = VerifyRulingsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolgate.v1.ToolGovernance/CreateClient" => {
+                    #[allow(non_camel_case_types)]
+                    struct CreateClientSvc<T: ToolGovernance>(pub Arc<T>);
+                    impl<T: ToolGovernance> tonic::server::UnaryService<super::CreateClientRequest> for CreateClientSvc<T> {
+                        type Response = super::CreateClientResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CreateClientRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as ToolGovernance>::create_client(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CreateClientSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolgate.v1.ToolGovernance/ListClients" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListClientsSvc<T: ToolGovernance>(pub Arc<T>);
+                    impl<T: ToolGovernance> tonic::server::UnaryService<super::ListClientsRequest> for ListClientsSvc<T> {
+                        type Response = super::ListClientsResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListClientsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as ToolGovernance>::list_clients(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListClientsSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

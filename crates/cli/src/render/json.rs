@@ -423,6 +423,34 @@ impl<'a> From<&'a v1::Ruling> for Ruling<'a> {
     }
 }
 
+/// `CreateClientResponse`.
+#[derive(Serialize)]
+pub(crate) struct ClientAnswer<'a> {
+    client: Client<'a>,
+}
+
+impl<'a> ClientAnswer<'a> {
+    pub(crate) fn new(client: &'a v1::Client) -> Self {
+        Self { client: client.into() }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Client<'a> {
+    id: &'a str,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    create_time: Option<String>,
+}
+
+impl<'a> From<&'a v1::Client> for Client<'a> {
+    fn from(client: &'a v1::Client) -> Self {
+        let create_time = client.create_time.as_ref().map(ToString::to_string);
+        Self { id: &client.id, name: &client.name, create_time }
+    }
+}
+
 /// `VerifyRulingsResponse`, of a log that holds.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

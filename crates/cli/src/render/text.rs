@@ -2,7 +2,8 @@
 //! columns stand straight.
 
 use toolgate_api_proto::v1::{
-    ApiKey, Effect, Ruling, RulingAct, Tool, ToolState, ToolStatus, Upstream, UpstreamHealth, upstream,
+    ApiKey, Client, Effect, Ruling, RulingAct, Tool, ToolState, ToolStatus, Upstream, UpstreamHealth,
+    upstream,
 };
 
 use crate::hidden::escape;
@@ -216,6 +217,15 @@ pub(crate) fn key_row(key: &ApiKey) -> [String; 6] {
         time(&key.expire_time),
         time(&key.revoke_time),
     ]
+}
+
+pub(crate) fn clients() -> Table<3> {
+    Table::new(["NAME", "ID", "CREATED"])
+}
+
+pub(crate) fn client_row(client: &Client) -> [String; 3] {
+    let created = client.create_time.as_ref().map_or(NONE.to_owned(), ToString::to_string);
+    [client.name.clone(), client.id.clone(), created]
 }
 
 pub(crate) fn rulings() -> Table<6> {

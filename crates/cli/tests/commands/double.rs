@@ -360,4 +360,29 @@ impl ToolGovernance for Double {
         let count = i64::try_from(script.rulings_logged.len()).expect("a short log");
         Ok(Response::new(VerifyRulingsResponse { count, head_hash, ..Default::default() }))
     }
+
+    async fn create_client(
+        &self,
+        request: Request<CreateClientRequest>,
+    ) -> Result<Response<CreateClientResponse>, Status> {
+        let name = request.into_inner().name;
+        if name == "default" {
+            return Err(refusal(
+                Code::AlreadyExists,
+                "CLIENT_NAME_TAKEN",
+                "the name is taken",
+                [("name", &name)],
+            ));
+        }
+        let client = Some(Client { id: id(7), name, ..Default::default() });
+        Ok(Response::new(CreateClientResponse { client }))
+    }
+
+    async fn list_clients(
+        &self,
+        _: Request<ListClientsRequest>,
+    ) -> Result<Response<ListClientsResponse>, Status> {
+        let clients = vec![Client { id: id(0), name: "default".to_owned(), ..Default::default() }];
+        Ok(Response::new(ListClientsResponse { clients, ..Default::default() }))
+    }
 }

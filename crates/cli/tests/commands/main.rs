@@ -2,6 +2,7 @@
 
 mod approving;
 mod auditing;
+mod clients;
 mod double;
 mod failing;
 mod keys;

@@ -4,6 +4,7 @@
 
 mod audit;
 mod catalogue;
+mod clients;
 mod counting_store;
 mod keys;
 mod limits;

@@ -13,6 +13,7 @@ use crate::ring::{ALL, Key, Ring, definition, http, said};
 /// What one tenant has and another one asks for.
 struct Things {
     client_id: String,
+    client_name: String,
     tool: String,
     upstream: String,
     api_key: String,
@@ -32,6 +33,7 @@ impl Things {
         let token = || "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA".to_owned();
         Self {
             client_id: id(),
+            client_name: "nobodys".into(),
             tool: id(),
             upstream: id(),
             api_key: id(),
@@ -71,6 +73,7 @@ impl Things {
         assert!(pages.iter().all(|token| !token.is_empty()), "each list has a second page");
         Self {
             client_id: client_id.to_owned(),
+            client_name: "client-2".into(),
             tool: tools.tools[0].id.clone(),
             upstream,
             api_key: keys.api_keys[0].id.clone(),
@@ -189,6 +192,10 @@ async fn walk(ring: &Ring, key: &Key, own_tool: &str, things: &Things) -> Vec<(&
             ask!(ListRulingsRequest { tool_id: tool }),
             ask!(ListRulingsRequest { upstream_id: upstream }),
             ask!(ListRulingsRequest { page_token: things.rulings_page });
+        CreateClient = create_client:
+            ask!(CreateClientRequest { name: things.client_name });
+        ListClients = list_clients:
+            ask!(ListClientsRequest { page_token: things.keys_page });
         VerifyRulings = verify_rulings:
             pb::VerifyRulingsRequest { client_id: client_id.clone() };
     );
