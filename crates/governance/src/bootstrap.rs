@@ -35,6 +35,10 @@ impl Governance {
     /// # Errors
     /// Failures of the store.
     pub async fn bootstrap(&self, text: &str) -> Result<Bootstrapped, Fault> {
+        // A start on a disk that is full has nothing to write, and is not refused.
+        if self.is_bootstrapped().await? {
+            return self.bootstrapped(text).await;
+        }
         let key = self.operator_key(text);
         let (id, client, name) = (key.id, key.client, DEFAULT_CLIENT.to_owned());
         let mut commit = Commit::new().when(Condition::Absent(Key::Bootstrap.encode()));

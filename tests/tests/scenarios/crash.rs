@@ -16,6 +16,7 @@ use toolgate_api_proto::v1::ToolStatus;
 use toolgate_test_support::{mcp_server::ScriptedServer, server::Server};
 
 use crate::{
+    installed::variable,
     report,
     steps::{entry, register, sync, tools},
 };
@@ -24,9 +25,8 @@ use load::{Load, Moving, Stopped};
 use owned::Owned;
 use random::Random;
 
+/// Rounds that have to count, unless `TOOLGATE_TEST_KILL_ROUNDS` says otherwise.
 const ROUNDS: usize = 10;
-/// Rounds that do not count are made up for, up to here.
-const MAX_ROUNDS: usize = 2 * ROUNDS;
 /// A round counts with this many acknowledgements or more, and with a request in flight at the kill.
 const MIN_ACKNOWLEDGED: usize = 100;
 const WRITERS: usize = 16;
@@ -63,7 +63,9 @@ async fn kill_9_under_load_loses_nothing_acknowledged_and_leaves_nothing_half_wr
     let mut owned: Vec<Vec<_>> =
         (0..WRITERS).map(|_| owned.drain(..TOOLS_PER_WRITER).map(Owned::new).collect()).collect();
     let mut tally = Tally::default();
-    for _ in 0..MAX_ROUNDS {
+    // Rounds that do not count are made up for, up to as many again.
+    let rounds = rounds();
+    for _ in 0..2 * rounds {
         let target = MIN_ACKNOWLEDGED + random.below(100);
         let load = Load::start(&server, owned, &moving, &mut random, target);
         let in_flight = load.reached().await;
@@ -75,7 +77,7 @@ async fn kill_9_under_load_loses_nothing_acknowledged_and_leaves_nothing_half_wr
         owned = settle(&mut tally, stopped, &kept);
         server.restart().await;
         compare_with_api(&mut tally, &server, &owned).await;
-        if tally.rounds == ROUNDS {
+        if tally.rounds == rounds {
             break;
         }
     }
@@ -89,9 +91,14 @@ async fn kill_9_under_load_loses_nothing_acknowledged_and_leaves_nothing_half_wr
         tally.in_flight,
         tally.in_flight_kept
     ));
-    assert_eq!(tally.rounds, ROUNDS, "too few rounds had a request in flight at the kill");
+    assert_eq!(tally.rounds, rounds, "too few rounds had a request in flight at the kill");
     assert!(tally.lost.is_empty(), "{:#?}", tally.lost);
     assert!(tally.half_written.is_empty(), "{:#?}", tally.half_written);
+}
+
+fn rounds() -> usize {
+    let asked = variable("TOOLGATE_TEST_KILL_ROUNDS").and_then(|rounds| rounds.into_string().ok());
+    asked.map_or(ROUNDS, |rounds| rounds.parse().expect("TOOLGATE_TEST_KILL_ROUNDS is a number"))
 }
 
 /// Counts what is missing and what is broken, and decides what became of the rulings in flight.

@@ -74,6 +74,6 @@ fn on_path(program: &str) -> Result<PathBuf, String> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "what the surroundings say to the tests")]
-fn variable(name: &str) -> Option<OsString> {
+pub(crate) fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }

@@ -83,8 +83,16 @@ impl ServerBuilder {
     /// # Panics
     /// When it does not become ready.
     pub async fn start(self) -> Server {
-        let process = self.spawn().await.unwrap_or_else(|exited| panic!("{exited}"));
-        Server { operator: self.operator_key.clone(), running: Some(process), builder: self }
+        self.try_start().await.unwrap_or_else(|exited| panic!("{exited}"))
+    }
+
+    /// Starts it, and waits until it takes work or ends.
+    ///
+    /// # Errors
+    /// How it ended instead.
+    pub async fn try_start(self) -> Result<Server, Exited> {
+        let process = self.spawn().await?;
+        Ok(Server { operator: self.operator_key.clone(), running: Some(process), builder: self })
     }
 
     /// Starts it, and answers how it ended instead of becoming ready.
