@@ -187,6 +187,10 @@ pub(crate) async fn id(name: &str, connection: &mut Connection) -> Result<String
 }
 
 async fn named(name: &str, view: View, connection: &mut Connection) -> Result<(Tool, String), CommandError> {
+    // To the server an empty name means any name.
+    if name.is_empty() {
+        return Err(CommandError::NoSuchTool { name: name.to_owned() });
+    }
     let request = ListToolsRequest {
         client_id: connection.client_id.clone(),
         view: ToolView::from(view).into(),

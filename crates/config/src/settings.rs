@@ -11,11 +11,11 @@ use crate::commands::AllowedCommand;
 /// Everything that can be set. `Settings::default()` is what runs when nothing is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
-    /// HTTP/JSON and MCP.
+    /// HTTP/JSON.
     pub http: Http,
     /// gRPC.
     pub grpc: Grpc,
-    /// Liveness, readiness, metrics.
+    /// Liveness and readiness.
     pub admin: Admin,
     /// Where data is kept.
     pub store: Store,
@@ -33,7 +33,7 @@ pub struct Settings {
     pub trace: Trace,
 }
 
-/// The listener for HTTP/JSON and MCP.
+/// The listener for HTTP/JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Http {
     /// Where to listen. Port 0 takes a free one.
@@ -49,7 +49,7 @@ pub struct Grpc {
     pub addr: SocketAddr,
 }
 
-/// The listener for `/livez`, `/readyz` and `/metrics`.
+/// The listener for `/livez` and `/readyz`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Admin {
     /// Where to listen. Port 0 takes a free one.

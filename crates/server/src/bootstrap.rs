@@ -8,7 +8,7 @@ use std::{
 };
 
 use toolgate_config::Settings;
-use toolgate_governance::{Bootstrapped, Governance};
+use toolgate_governance::Governance;
 use toolgate_sealing::{format_api_key, new_secret};
 
 use crate::{ambient::SystemEntropy, failure::Failure};
@@ -18,7 +18,8 @@ const KEY_FILE: &str = "bootstrap.key";
 
 /// How operators get in.
 pub(crate) struct Operator {
-    pub(crate) bootstrapped: Bootstrapped,
+    /// A key was given, and the store has another one, which stays in force.
+    pub(crate) given_is_ignored: bool,
     /// Where the key was written that was made just now.
     pub(crate) key_file: Option<PathBuf>,
 }
@@ -28,17 +29,15 @@ pub(crate) struct Operator {
 pub(crate) async fn bootstrap(governance: &Governance, settings: &Settings) -> Result<Operator, Failure> {
     if let Some(given) = &settings.keys.bootstrap_key {
         let bootstrapped = governance.bootstrap(given.expose()).await.map_err(Failure::Prepare)?;
-        return Ok(Operator { bootstrapped, key_file: None });
+        return Ok(Operator { given_is_ignored: bootstrapped.given_is_ignored, key_file: None });
+    }
+    if governance.is_bootstrapped().await.map_err(Failure::Prepare)? {
+        return Ok(Operator { given_is_ignored: false, key_file: None });
     }
     let path = settings.store.data_dir.join(KEY_FILE);
-    let is_new = !governance.is_bootstrapped().await.map_err(Failure::Prepare)?;
-    let text = if is_new {
-        prepared(&path).map_err(|source| Failure::File { path: path.clone(), source })?
-    } else {
-        String::new()
-    };
-    let bootstrapped = governance.bootstrap(&text).await.map_err(Failure::Prepare)?;
-    Ok(Operator { bootstrapped, key_file: is_new.then_some(path) })
+    let text = prepared(&path).map_err(|source| Failure::File { path: path.clone(), source })?;
+    governance.bootstrap(&text).await.map_err(Failure::Prepare)?;
+    Ok(Operator { given_is_ignored: false, key_file: Some(path) })
 }
 
 /// The key in the file; a new one where there is no file yet.

@@ -4,8 +4,10 @@
 //! gRPC API as anybody would make them, and the documented answer fetched over HTTP and printed as it came.
 
 use std::{
-    fs, io,
+    fs::{OpenOptions, Permissions},
+    io::{self, Write},
     net::{Ipv4Addr, SocketAddr, TcpListener},
+    os::unix::fs::{OpenOptionsExt, PermissionsExt},
     path::Path,
     process::ExitCode,
 };
@@ -32,7 +34,10 @@ pub(crate) async fn demo(flags: &ServerFlags) -> Result<ExitCode, Failure> {
     let mut settings = flags.settings()?;
     let _telemetry = telemetry(&settings)?;
     let mut signals = Signals::listen().map_err(Failure::Signals)?;
-    let made = tempfile::Builder::new().prefix("toolgate-demo-").tempdir();
+    let made = tempfile::Builder::new()
+        .prefix("toolgate-demo-")
+        .permissions(Permissions::from_mode(0o700))
+        .tempdir();
     let folder = made.map_err(|source| Failure::File { path: std::env::temp_dir(), source })?;
     let story = Story::prepare(folder.path(), operator_key(&mut settings))?;
     isolate(&mut settings, folder.path(), &story);
@@ -77,7 +82,9 @@ fn on_loopback(wanted: SocketAddr) -> SocketAddr {
     if is_free { address } else { SocketAddr::from((Ipv4Addr::LOCALHOST, 0)) }
 }
 
+/// Writes a file that nobody else can read: one of them holds a key.
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let file = |source: io::Error| Failure::File { path: path.to_owned(), source };
-    fs::write(path, text).map_err(file)
+    let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
+    opened.and_then(|mut opened| opened.write_all(text.as_bytes())).map_err(file)
 }

@@ -48,7 +48,7 @@ fn announce(running: &Running) {
     if let Some(path) = &running.operator.key_file {
         println!("  operator key written to {}", path.display());
     }
-    if running.operator.bootstrapped.given_is_ignored {
+    if running.operator.given_is_ignored {
         println!("  the given bootstrap key is not in force: this store was made with another one");
     }
 }

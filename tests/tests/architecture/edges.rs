@@ -114,6 +114,15 @@ struct Uses {
     foreign: BTreeSet<String>,
 }
 
+/// `cargo run` is one of the README's two commands.
+#[test]
+fn cargo_run_means_the_product_and_nothing_else() {
+    let metadata = metadata();
+    let packages = metadata.workspace_default_packages();
+    let binaries = packages.iter().flat_map(|package| &package.targets).filter(|target| target.is_bin());
+    assert_eq!(binaries.map(|target| target.name.as_str()).collect::<Vec<_>>(), ["toolgate"]);
+}
+
 fn uses_of_all() -> BTreeMap<String, Uses> {
     metadata().packages.iter().map(|package| (bare(&package.name), uses(package))).collect()
 }

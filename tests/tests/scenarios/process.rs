@@ -132,6 +132,7 @@ async fn without_a_given_key_one_is_made_in_a_file_that_only_its_owner_can_read(
     server.restart().await;
     assert_eq!(fs::read_to_string(&file).unwrap(), key);
     assert!(!server.announced().contains("operator key"), "{}", server.announced());
+    assert!(!server.announced().contains("not in force"), "{}", server.announced());
     assert!(page(&server.as_key(key.trim()), ListToolsRequest::default()).await.is_ok());
 }
 

@@ -165,6 +165,11 @@ fn is_fine(result: &Result<Report, Fault>) -> bool {
 
 fn log(client: ClientId, upstream: UpstreamId, result: &Result<Report, Fault>) {
     match result {
+        Ok(report) if report.health == Health::Unavailable => tracing::warn!(
+            client.id = %client,
+            upstream.id = %upstream,
+            "upstream {upstream} could not be listed; its status says why"
+        ),
         Ok(report) => tracing::info!(
             client.id = %client,
             upstream.id = %upstream,

@@ -178,6 +178,14 @@ async fn an_ambiguous_name_lists_the_ids_and_fails() {
 }
 
 #[tokio::test]
+async fn an_empty_name_is_no_tools_name_even_where_there_is_only_one() {
+    let double = Double::start(Script { tools: vec![tool(10, "a")], ..Default::default() }).await;
+    let ended = double.run(&["tool", "disable", ""]).await;
+    assert_eq!(ended.exit, Exit::NotFound);
+    assert!(double.script().rulings.is_empty() && double.script().lists.is_empty());
+}
+
+#[tokio::test]
 async fn a_name_that_no_tool_has_is_not_found() {
     let ended = Double::start(Script::default()).await.run(&["tool", "show", "search"]).await;
     let expected =
