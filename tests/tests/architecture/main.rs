@@ -7,7 +7,13 @@ mod files;
 
 use cargo_metadata::{Metadata, MetadataCommand};
 
-/// The workspace's own packages, without a look at anything they use.
+/// The workspace's own packages, seen from its root, without a look at anything they use.
 fn metadata() -> Metadata {
-    MetadataCommand::new().no_deps().exec().expect("cargo reads the workspace that it has just built")
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
+    let mut command = MetadataCommand::new();
+    command
+        .no_deps()
+        .manifest_path(manifest)
+        .exec()
+        .expect("cargo reads the workspace that it has just built")
 }
