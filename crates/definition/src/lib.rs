@@ -7,14 +7,16 @@
 //!
 //! This crate must never know a client, an upstream's address, a store, a transport or a ruling.
 //!
-//! Start reading at [`Definition`]; what an agent reads of one is [`served_definition`]. The fingerprint's rule in full, precise enough to write it again in another
-//! language, is `FINGERPRINT.md` beside this crate's manifest; its test vectors are `vectors/fingerprint.json`.
+//! Start reading at [`Definition`]; what an agent reads of one is [`served_definition`], and [`projection`] gives it the
+//! shapes of other systems. The fingerprint's rule in full, precise enough to write it again in another language, is
+//! `FINGERPRINT.md` beside this crate's manifest; its test vectors are `vectors/fingerprint.json`.
 
 pub mod canonical;
 pub mod json;
 pub mod limits;
 pub mod locks;
 pub mod names;
+pub mod projection;
 pub mod scan;
 
 mod definition;

@@ -74,3 +74,6 @@ pub const MAX_CHECK_PRODUCT_BYTES: usize = 1 << 27;
 
 /// Characters of the part of a [`LockProblem`](crate::locks::LockProblem) that comes from a schema; a longer one is cut.
 pub const MAX_PROBLEM_CHARS: usize = 300;
+
+/// Characters of a description in a list of the Melbis shape.
+pub const MAX_BRIEF_CHARS: usize = 160;

@@ -15,13 +15,13 @@ pub fn canonical_name(server: &str, tool: &str) -> String {
 /// The first 55 characters of the canonical name, `_`, and the first 8 hexadecimal digits of
 /// SHA-256(`server`, a zero byte, `tool`). It depends on this pair alone.
 pub fn canonical_name_with_tail(server: &str, tool: &str) -> String {
+    format!("{}_{}", joined(server, tool, CANONICAL_HEAD_CHARS), tail(server, tool))
+}
+
+/// The hexadecimal digits that tell this pair from others.
+pub(super) fn tail(server: &str, tool: &str) -> String {
     let digest = Sha256::new().chain_update(server).chain_update([0]).chain_update(tool).finalize();
-    let mut name = joined(server, tool, CANONICAL_HEAD_CHARS);
-    name.push('_');
-    for byte in &digest[..CANONICAL_TAIL_DIGITS / 2] {
-        name.push_str(&format!("{byte:02x}"));
-    }
-    name
+    digest[..CANONICAL_TAIL_DIGITS / 2].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn joined(server: &str, tool: &str, max_chars: usize) -> String {

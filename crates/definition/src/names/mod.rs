@@ -3,9 +3,13 @@
 //! A call is routed by the stored mapping from name to tool, never by taking a name apart.
 
 mod canonical;
+mod listing;
+mod shapes;
 mod slug;
 
 pub use canonical::{canonical_name, canonical_name_with_tail};
+pub use listing::{canonical_names, oxp_ids};
+pub use shapes::{melbis_unit, oxp_id, oxp_id_with_tail};
 pub use slug::{Slug, SlugError};
 
 use crate::limits::MAX_SERVED_NAME_CHARS;
