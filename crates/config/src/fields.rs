@@ -3,7 +3,9 @@
 use toml::Value;
 
 use crate::commands::parse_commands;
-use crate::parse::{Raw, address, bootstrap_key, choice, hosts, non_empty, number, otlp_endpoint, path};
+use crate::parse::{
+    Raw, address, bootstrap_key, choice, hosts, non_empty, number, otlp_endpoint, path, public_url,
+};
 use crate::settings::{LogFormat, PrivateAddresses, Settings, StoreEngine};
 
 const ENGINES: &[(&str, StoreEngine)] = &[("sled", StoreEngine::Sled), ("memory", StoreEngine::Memory)];
@@ -55,6 +57,14 @@ pub static FIELDS: &[Field] = &[
         help: "Host names that requests may name besides the loopback ones, parted by commas",
         set: |settings, raw| hosts(raw).map(|hosts| settings.http.allowed_hosts = hosts),
         show: |settings| Shown::Value(settings.http.allowed_hosts.clone().into()),
+    },
+    Field {
+        key: "http.public_url",
+        env: "TOOLGATE_PUBLIC_URL",
+        flag: Some("public-url"),
+        help: "Where callers reach the HTTP address, for example https://tools.example.com",
+        set: |settings, raw| public_url(raw).map(|url| settings.http.public_url = Some(url)),
+        show: |settings| settings.http.public_url.as_ref().map_or(Shown::Unset, text),
     },
     Field {
         key: "grpc.addr",

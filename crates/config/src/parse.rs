@@ -126,17 +126,33 @@ pub(crate) fn bootstrap_key(raw: &Raw<'_>) -> Result<Secret, String> {
 }
 
 /// Reasons never hold the value, which could hold a password.
+pub(crate) fn public_url(raw: &Raw<'_>) -> Result<Url, String> {
+    let hint = "write scheme, host and port, for example https://tools.example.com";
+    let url = Url::parse(raw.text()?).map_err(|error| format!("is no URL ({error}): {hint}"))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(format!("is not an http or https URL: {hint}"));
+    }
+    only_an_origin(&url, hint)?;
+    Ok(url)
+}
+
+/// Reasons never hold the value, which could hold a password.
 pub(crate) fn otlp_endpoint(raw: &Raw<'_>) -> Result<Url, String> {
     let hint = "write the collector's gRPC address, for example http://127.0.0.1:4317";
     let url = Url::parse(raw.text()?).map_err(|error| format!("is no URL ({error}): {hint}"))?;
     if url.scheme() != "http" {
         return Err(format!("is not an http URL; TLS to a collector is not supported: {hint}"));
     }
+    only_an_origin(&url, hint)?;
+    Ok(url)
+}
+
+fn only_an_origin(url: &Url, hint: &str) -> Result<(), String> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err(format!("holds a user name or password: {hint}"));
     }
     if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
         return Err(format!("holds more than scheme, host and port: {hint}"));
     }
-    Ok(url)
+    Ok(())
 }

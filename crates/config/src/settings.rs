@@ -40,6 +40,8 @@ pub struct Http {
     pub addr: SocketAddr,
     /// Host names, lower case and without a port, that a request may name besides the loopback ones.
     pub allowed_hosts: Vec<String>,
+    /// Scheme, host and port under which callers reach this listener. Its host is allowed too.
+    pub public_url: Option<Url>,
 }
 
 /// The listener for gRPC.
@@ -186,7 +188,7 @@ const fn loopback(port: u16) -> SocketAddr {
 
 impl Default for Http {
     fn default() -> Self {
-        Self { addr: loopback(8080), allowed_hosts: Vec::new() }
+        Self { addr: loopback(8080), allowed_hosts: Vec::new(), public_url: None }
     }
 }
 

@@ -78,6 +78,7 @@ fn every_setting_is_taken_from_its_variable() {
     let settings = from_environment(&[
         ("TOOLGATE_HTTP_ADDR", "0.0.0.0:80"),
         ("TOOLGATE_ALLOWED_HOSTS", "Tools.Example.com, [::1],10.0.0.1"),
+        ("TOOLGATE_PUBLIC_URL", "https://tools.example.com:8443"),
         ("TOOLGATE_GRPC_ADDR", "[::]:81"),
         ("TOOLGATE_ADMIN_ADDR", "0.0.0.0:82"),
         ("TOOLGATE_STORE", "memory"),
@@ -98,6 +99,7 @@ fn every_setting_is_taken_from_its_variable() {
     ])
     .unwrap();
     assert_eq!(settings.http.allowed_hosts, ["tools.example.com", "[::1]", "10.0.0.1"]);
+    assert_eq!(settings.http.public_url.as_ref().unwrap().as_str(), "https://tools.example.com:8443/");
     assert_eq!(settings.grpc.addr.to_string(), "[::]:81");
     assert_eq!(settings.store.engine, StoreEngine::Memory);
     assert_eq!(settings.store.sled_cache_mib, 64);
@@ -119,6 +121,10 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("TOOLGATE_HTTP_ADDR", "localhost:8080", "write an IP address and a port"),
     ("TOOLGATE_GRPC_ADDR", "127.0.0.1", "write an IP address and a port"),
     ("TOOLGATE_ADMIN_ADDR", "", "write an IP address and a port"),
+    ("TOOLGATE_PUBLIC_URL", "tools.example.com", "write scheme, host and port"),
+    ("TOOLGATE_PUBLIC_URL", "ftp://tools.example.com", "write scheme, host and port"),
+    ("TOOLGATE_PUBLIC_URL", "https://tools.example.com/mcp", "write scheme, host and port"),
+    ("TOOLGATE_PUBLIC_URL", "https://me:pw@tools.example.com", "user name or password"),
     ("TOOLGATE_ALLOWED_HOSTS", "https://example.com", "write the name alone"),
     ("TOOLGATE_ALLOWED_HOSTS", "example.com:8080", "write the name alone"),
     ("TOOLGATE_ALLOWED_HOSTS", "*.example.com", "write the name alone"),

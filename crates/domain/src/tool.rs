@@ -132,12 +132,13 @@ impl Tool {
         effect(self.ruled.effect, &self.definition)
     }
 
-    /// The definition that an agent reads, with overrides applied and locked inputs removed; `None` unless the tool is
-    /// served (law 4).
+    /// The definition that an agent reads, under its namespaced name, with overrides applied and locked inputs removed;
+    /// `None` unless the tool is served (law 4).
     pub fn served_definition(&self) -> Option<String> {
         (self.state() == ToolState::Served).then(|| {
             let Ruled { effect, description, locks, .. } = &self.ruled;
-            served_definition(&self.definition, description.as_deref(), *effect, locks)
+            let name = self.namespaced_name();
+            served_definition(&self.definition, Some(&name), description.as_deref(), *effect, locks)
         })
     }
 

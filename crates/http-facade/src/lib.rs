@@ -46,14 +46,15 @@ use body_cache::BodyCache;
 use envelope::Refusal;
 use hosts::AllowedHosts;
 
-/// The routes of every documented shape, answered by `catalog`.
+/// The routes of every documented shape, answered by `catalog`, and those of `beside`: another face on the same listener.
 ///
-/// Every answer, whatever its status, carries `x-correlation-id`; every error has the envelope
-/// `{"error": CODE, "message": text, "details"?: {…}}`.
-pub fn router<C: ToolCatalog>(catalog: Arc<C>, settings: FacadeSettings) -> Router {
+/// All of them stand behind one guard. Every answer, whatever its status, carries `x-correlation-id`; every error has the envelope
+/// `{"error": CODE, "message": text, "details"?: {…}}`, unless another face answered it.
+pub fn router<C: ToolCatalog>(catalog: Arc<C>, settings: FacadeSettings, beside: Router) -> Router {
     let bodies = Arc::new(BodyCache::new(MAX_CACHED_BYTES, MAX_CACHED_BODIES));
     Router::new()
         .merge(roar::routes(catalog, bodies))
+        .merge(beside)
         .fallback(async || Refusal::no_such_route())
         .layer(from_fn_with_state(AllowedHosts::new(settings.allowed_hosts), hosts::guard))
         .layer(CatchPanicLayer::custom(after_panic))

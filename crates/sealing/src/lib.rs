@@ -3,7 +3,7 @@
 //! Three things leave this crate, each under its own key derived from the master key:
 //!
 //! - *sealed secrets*: what an upstream must be sent and nobody may read, kept in the store ([`Sealer::seal_secret`]);
-//! - *sealed tokens*: revisions and cursors given to callers, opaque and of no use to another client
+//! - *sealed tokens*: revisions, cursors and sessions given to callers, opaque and of no use to another client
 //!   ([`Sealer::seal_token`]);
 //! - *key digests*: what is kept of an API key ([`Sealer::key_digest`]).
 //!

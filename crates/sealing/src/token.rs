@@ -1,4 +1,4 @@
-//! Tokens that callers carry and cannot read: revisions, page cursors, entity tags.
+//! Tokens that callers carry and cannot read: revisions, page cursors, entity tags, sessions.
 //!
 //! The text of a token is base64 (URL-safe alphabet, no padding, RFC 4648 section 5) of a version byte and
 //! AES-256-GCM-SIV of the content. The associated data is the version, the client's id and the kind's label.
@@ -25,6 +25,8 @@ pub enum TokenKind {
     Page,
     /// The identity of a whole answer.
     Etag,
+    /// A session of an agent. It belongs to a credential, whose digest stands in the place of the client's id.
+    Session,
 }
 
 impl TokenKind {
@@ -34,6 +36,7 @@ impl TokenKind {
             Self::Revision => b"revision",
             Self::Page => b"page",
             Self::Etag => b"etag",
+            Self::Session => b"session",
         }
     }
 }
@@ -87,7 +90,7 @@ mod tests {
     use crate::MasterKey;
 
     const CLIENT: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
-    const KINDS: [TokenKind; 3] = [TokenKind::Revision, TokenKind::Page, TokenKind::Etag];
+    const KINDS: [TokenKind; 4] = [TokenKind::Revision, TokenKind::Page, TokenKind::Etag, TokenKind::Session];
 
     fn sealer() -> Sealer {
         Sealer::new(&MasterKey::from_bytes(&std::array::from_fn(|index| u8::try_from(index).unwrap())))

@@ -2,6 +2,7 @@
 
 use std::{fs, io, os::unix::fs::DirBuilderExt, path::Path, sync::Arc, time::Duration};
 
+use axum::Router;
 use tokio_stream::wrappers::TcpListenerStream;
 use tokio_util::sync::CancellationToken;
 use tonic::{codec::CompressionEncoding, service::Routes, transport};
@@ -18,6 +19,7 @@ use toolgate_grpc_api::{
 use toolgate_http_facade::FacadeSettings;
 use toolgate_identity::Authenticator;
 use toolgate_lifecycle::{Readiness, Shutdown};
+use toolgate_mcp_face::McpSettings;
 use toolgate_outbound::{Outbound, Private};
 use toolgate_sealing::{MasterKey, Sealer};
 use toolgate_store::SharedStore;
@@ -70,7 +72,7 @@ impl Running {
 
         let (engine, sealer) = prepare(settings).await?;
         let store = Arc::clone(&engine.store);
-        let (governance, gate) = governance(settings, &store, sealer)?;
+        let (governance, gate) = governance(settings, &store, Arc::clone(&sealer))?;
         let operator = bootstrap(&governance, settings).await?;
         let catalog_service = CatalogService::new(governance.catalog().clone(), gate.clone(), soft.clone());
         let governance_service = GovernanceService::new(governance.clone(), gate);
@@ -96,10 +98,8 @@ impl Running {
         let incoming = TcpListenerStream::new(grpc);
         shutdown.spawn("grpc", router.serve_with_incoming_shutdown(incoming, soft.clone().cancelled_owned()));
 
-        let facade =
-            FacadeSettings { allowed_hosts: settings.http.allowed_hosts.clone(), random: Arc::new(random) };
-        let router = in_callers_trace(toolgate_http_facade::router(Arc::new(catalog_service), facade));
-        let served = axum::serve(http, router).with_graceful_shutdown(soft.clone().cancelled_owned());
+        let http_router = in_callers_trace(http_router(settings, Arc::new(catalog_service), sealer));
+        let served = axum::serve(http, http_router).with_graceful_shutdown(soft.clone().cancelled_owned());
         shutdown.spawn("http", served.into_future());
 
         shutdown.spawn("health", tell_health(health, readiness.clone()));
@@ -167,6 +167,24 @@ fn governance(
     let authenticator = Authenticator::new(Arc::clone(store), Arc::clone(&sealer), clock.clone());
     let gate = Gate::new(authenticator, Arc::clone(&sealer), entropy.clone());
     Ok((Governance::new(catalog, syncs, servers, sealer, clock, entropy), gate))
+}
+
+/// The documented shapes and the MCP endpoint, on one listener and behind one guard.
+fn http_router(settings: &Settings, catalog: Arc<CatalogService>, sealer: Arc<Sealer>) -> Router {
+    let public_url = settings.http.public_url.as_ref();
+    let public_host = public_url.and_then(|url| url.host_str()).map(str::to_owned);
+    let mcp = McpSettings {
+        public_origin: public_url.map(|url| url.origin().ascii_serialization()),
+        version: env!("CARGO_PKG_VERSION"),
+        sealer,
+        random: Arc::new(random),
+    };
+    let facade = FacadeSettings {
+        allowed_hosts: settings.http.allowed_hosts.iter().cloned().chain(public_host).collect(),
+        random: Arc::new(random),
+    };
+    let beside = toolgate_mcp_face::routes(Arc::clone(&catalog), mcp);
+    toolgate_http_facade::router(catalog, facade, beside)
 }
 
 fn sync_limits(settings: &Settings) -> SyncLimits {

@@ -33,7 +33,9 @@ const EDGES: &[(&str, &[&str])] = &[
     ("governance", &["catalog", "definition", "domain", "records", "sealing", "store", "upstream"]),
     // Adapters.
     ("grpc-api", &["api-proto", "catalog", "definition", "domain", "governance", "identity", "sealing"]),
-    ("http-facade", &["api-proto"]),
+    ("answer-cache", &[]),
+    ("http-facade", &["answer-cache", "api-proto"]),
+    ("mcp-face", &["answer-cache", "api-proto", "definition", "sealing"]),
     ("cli", &["api-proto"]),
     // The binary alone knows them all.
     ("server", SERVER),
@@ -48,7 +50,7 @@ const EDGES: &[(&str, &[&str])] = &[
 #[rustfmt::skip]
 const SERVER: &[&str] = &[
     "api-proto", "catalog", "cli", "config", "domain", "governance", "grpc-api", "http-facade", "identity",
-    "lifecycle", "outbound", "sealing", "store", "store-memory", "store-sled", "telemetry", "upstream",
+    "lifecycle", "mcp-face", "outbound", "sealing", "store", "store-memory", "store-sled", "telemetry", "upstream",
     "upstream-mcp",
 ];
 
@@ -58,7 +60,7 @@ const IMPURE: &[&str] =
     &["async-trait", "axum", "futures", "getrandom", "hyper", "prost", "reqwest", "sled", "tokio", "tonic"];
 
 /// Speak to callers, and must work over any store.
-const TRANSPORTS: &[&str] = &["cli", "grpc-api", "http-facade"];
+const TRANSPORTS: &[&str] = &["cli", "grpc-api", "http-facade", "mcp-face"];
 const STORE_ENGINES: &[&str] = &["store-memory", "store-sled"];
 
 #[test]

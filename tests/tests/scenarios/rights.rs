@@ -4,7 +4,7 @@ use tonic::Code;
 use toolgate_api_proto::v1::{
     ApproveToolRequest, CreateApiKeyRequest, CreateUpstreamRequest, DisableToolRequest, GetToolRequest,
     GetUpstreamRequest, HttpTransport, ListToolsRequest, ListUpstreamsRequest, RevokeToolApprovalRequest,
-    ToolState, ToolView, WatchToolsRequest, create_upstream_request::Transport,
+    Tool, ToolState, ToolView, WatchToolsRequest, create_upstream_request::Transport,
 };
 use toolgate_test_support::server::{OPERATOR_KEY, Server};
 
@@ -36,7 +36,8 @@ async fn the_served_view_holds_served_tools_alone() {
     assert_eq!(all, [ToolState::Served, ToolState::Disabled, ToolState::Drifted, ToolState::Unapproved]);
     let served = tools_in(&server.operator(), ToolView::Served).await;
     assert_eq!(served.len(), 1);
-    assert_eq!(served[0], tool(&server, "srv__approved").await);
+    let approved = tool(&server, "srv__approved").await;
+    assert_eq!(served[0], Tool { definition_json: entry("srv__approved", "d"), ..approved });
     let hidden = tool(&server, "srv__new").await.id;
     let request = GetToolRequest { id: hidden, view: ToolView::Served.into(), ..Default::default() };
     is(&server.catalog().get_tool(request).await.unwrap_err(), Code::NotFound, "TOOL_NOT_FOUND");

@@ -211,8 +211,8 @@ pub enum ToolView {
     Unspecified = 0,
     /// Every tool in every state, each with the definition as its upstream lists it. Takes the scope `mcp:read`.
     Raw = 1,
-    /// Only tools in state SERVED, each with the definition that an agent reads: the approved text with the description
-    /// override applied and locked inputs removed. Takes `mcp:read` or `mcp:call`.
+    /// Only tools in state SERVED, each with the definition that an agent reads: the approved text under its
+    /// `namespaced_name`, with overrides applied and locked inputs removed. Takes `mcp:read` or `mcp:call`.
     Served = 2,
 }
 impl ToolView {

@@ -10,6 +10,7 @@ use crate::{Definition, Effect};
 
 /// The text of the definition that an agent reads.
 ///
+/// - `name` takes the place of the definition's own.
 /// - `description` takes the place of the definition's own, or follows `name` where there is none.
 /// - `effect` is written into `annotations.readOnlyHint`: true for [`Effect::Reads`], false for [`Effect::Changes`].
 /// - Locked inputs leave `inputSchema`: its `properties`, `required`, `dependentRequired`, `dependencies` and
@@ -24,6 +25,7 @@ use crate::{Definition, Effect};
 /// here.
 pub fn served_definition(
     definition: &Definition,
+    name: Option<&str>,
     description: Option<&str>,
     effect: Option<Effect>,
     locks: &Locks,
@@ -31,6 +33,9 @@ pub fn served_definition(
     let document = definition.document();
     let root = document.root();
     let mut edits = Edits::default();
+    if let Some(name) = name {
+        set_name(root, name, &mut edits);
+    }
     if let Some(description) = description {
         set_description(root, description, &mut edits);
     }
@@ -41,6 +46,13 @@ pub fn served_definition(
         take_out(schema, locks, &mut edits);
     }
     edits.apply(definition.text())
+}
+
+/// A name that stays the same keeps its spelling.
+fn set_name(root: Node<'_>, name: &str, edits: &mut Edits) {
+    if let Some(present) = root.get("name").filter(|present| present.as_str().as_deref() != Some(name)) {
+        edits.replace(present.span(), quote(name));
+    }
 }
 
 fn set_description(root: Node<'_>, description: &str, edits: &mut Edits) {

@@ -74,7 +74,7 @@ fn inputs_of_real_definitions_can_be_locked() {
 }
 
 fn left_out(definition: &Definition, locks: &Locks) {
-    let text = served_definition(definition, None, None, locks);
+    let text = served_definition(definition, None, None, None, locks);
     let served = Definition::parse(&text).expect(&text);
     let document = served.document();
     let schema = document.root().get("inputSchema").expect("a definition has an input schema");

@@ -26,13 +26,13 @@ const EDITED: [&str; 8] = [
 ];
 
 fn served(text: &str, description: Option<&str>, effect: Option<Effect>) -> String {
-    served_definition(&Definition::parse(text).expect(text), description, effect, &Locks::default())
+    served_definition(&Definition::parse(text).expect(text), None, description, effect, &Locks::default())
 }
 
 /// The input schema that agents read.
 fn without(schema: &str, fixed: &str) -> String {
     let definition = with_schema(schema);
-    let text = served_definition(&definition, None, None, &locks(fixed));
+    let text = served_definition(&definition, None, None, None, &locks(fixed));
     Definition::parse(&text).expect(&text).input_schema_text().to_owned()
 }
 
@@ -248,7 +248,7 @@ proptest! {
         let definition = spelt(&Value::Object(listed), &mut choices);
         let fixed = Value::Object(locked.iter().map(|name| ((*name).to_owned(), Value::Null)).collect());
         let fixed = locks(&fixed.spell(&mut choices));
-        let text = served_definition(&definition, None, None, &fixed);
+        let text = served_definition(&definition, None, None, None, &fixed);
         let served = Definition::parse(&text).map_err(|fault| TestCaseError::fail(format!("{fault}: {text}")))?;
         prop_assert_eq!(served.name(), definition.name());
 
@@ -280,8 +280,27 @@ proptest! {
         let definition = spelt(&listed, &mut choices);
         let absent = locks(r#"{"not an input":1}"#);
         for locks in [Locks::default(), absent] {
-            prop_assert_eq!(served_definition(&definition, None, None, &locks), definition.text());
+            prop_assert_eq!(served_definition(&definition, None, None, None, &locks), definition.text());
         }
+    }
+
+    #[test]
+    fn a_served_name_takes_the_place_of_the_listed_one_and_changes_nothing_else(
+        listed in definition(),
+        name in any::<String>(),
+        mut choices in choices(),
+    ) {
+        let definition = spelt(&listed, &mut choices);
+        let kept = served_definition(&definition, Some(definition.name()), None, None, &Locks::default());
+        prop_assert_eq!(kept, definition.text());
+        let text = served_definition(&definition, Some(&name), None, None, &Locks::default());
+        let document = Document::parse(&text, &LIMITS).map_err(|fault| TestCaseError::fail(format!("{fault}: {text}")))?;
+        let found = document.root().get("name").and_then(Node::as_str);
+        prop_assert_eq!(found.as_deref(), Some(&*name));
+        let others = |root: Node<'_>| -> Vec<_> {
+            members(root).into_iter().filter(|(name, _)| name != "name").collect()
+        };
+        prop_assert_eq!(others(document.root()), others(definition.document().root()));
     }
 
     #[test]
@@ -296,7 +315,7 @@ proptest! {
         listed.retain(|name, _| !dropped.contains(&&**name));
         let definition = spelt(&Value::Object(listed), &mut choices);
         let effect = if reads { Effect::Reads } else { Effect::Changes };
-        let text = served_definition(&definition, Some(&description), Some(effect), &Locks::default());
+        let text = served_definition(&definition, None, Some(&description), Some(effect), &Locks::default());
         let served = Definition::parse(&text).map_err(|fault| TestCaseError::fail(format!("{fault}: {text}")))?;
         prop_assert_eq!(served.description().map(String::from), Some(description));
         prop_assert_eq!(served.read_only_hint(), reads);

@@ -79,7 +79,8 @@ async fn an_owners_words_outlive_drift_and_are_not_part_of_the_fingerprint() {
     bench.rule(id, "send", Wish::SetDescription(None)).await.unwrap();
     bench.rule(id, "send", Wish::SetEffect(None)).await.unwrap();
     let tool = bench.tool(id, "send").await.tool.clone();
-    assert_eq!(tool.served_definition().unwrap(), tool.definition.text());
+    let named = tool.definition.text().replace(r#""name":"send""#, r#""name":"srv__send""#);
+    assert_eq!(tool.served_definition().unwrap(), named, "all but the name is as listed");
     let acts: Vec<_> = bench.rulings().await.into_iter().map(|row| row.ruling.act).collect();
     assert!(acts.contains(&Act::SetDescription(None)) && acts.contains(&Act::SetEffect(Some(Effect::Reads))));
 }

@@ -111,7 +111,7 @@ impl Face {
         let double = Arc::new(Double { answering: Box::new(answering), calls: Mutex::default() });
         let settings =
             FacadeSettings { allowed_hosts: vec!["Tools.Example".to_owned()], random: Arc::new(|| 0xabc) };
-        Self { router: router(Arc::clone(&double), settings), double }
+        Self { router: router(Arc::clone(&double), settings, Router::new()), double }
     }
 
     /// Over a catalogue that holds `tools` and keeps the contract of `if_none_match`.
