@@ -132,7 +132,7 @@ async fn load(store: &SharedStore, client: ClientId) -> Result<(Snapshot, Watch)
         at = events.revision;
         snapshot = apply(store, &snapshot, events).await?;
     }
-    Ok((snapshot, watch))
+    Ok((snapshot.forgetting_who_left(), watch))
 }
 
 async fn apply(store: &SharedStore, snapshot: &Snapshot, events: CommitEvents) -> Result<Snapshot, Fault> {

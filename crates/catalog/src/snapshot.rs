@@ -7,6 +7,7 @@ use toolgate_domain::{
     ClientId, Tool, ToolId, ToolState, Upstream, UpstreamId,
     sync_status::LastListing,
     tool::{NameClaim, Observed, Ruled},
+    upstream::Tombstone,
 };
 use toolgate_records::NameHolder;
 use toolgate_store::Revision;
@@ -80,6 +81,8 @@ pub(crate) const ENTRY_BYTES: usize = 800;
 pub struct UpstreamEntry {
     /// As declared.
     pub upstream: Upstream,
+    /// The commit that declared it so.
+    pub declared: Revision,
     /// What its last listing had in it; `None` before the first.
     pub listing: Option<LastListing>,
 }
@@ -95,7 +98,8 @@ pub struct Snapshot {
     /// The rows that `tools` is made of, so that one changed row changes one tool.
     parts: OrdMap<ToolKey, Parts>,
     claims: OrdMap<String, (Option<NameHolder>, Revision)>,
-    upstream_versions: OrdMap<UpstreamId, Revision>,
+    /// Upstreams that were deleted.
+    graves: OrdMap<UpstreamId, Grave>,
     ids: OrdMap<ToolId, ToolKey>,
     /// Every tool by its namespaced name; several where the name is not usable.
     names: OrdSet<(String, ToolKey)>,
@@ -111,6 +115,15 @@ struct Parts {
     ruled: Option<(Ruled, Revision)>,
 }
 
+/// What is left of an upstream.
+#[derive(Debug, Clone)]
+struct Grave {
+    tombstone: Tombstone,
+    /// The commit that deleted it.
+    deleted: Revision,
+    is_swept: bool,
+}
+
 impl Snapshot {
     /// Of a client without anything.
     pub(crate) fn empty(client: ClientId) -> Self {
@@ -122,7 +135,7 @@ impl Snapshot {
             tools: OrdMap::new(),
             parts: OrdMap::new(),
             claims: OrdMap::new(),
-            upstream_versions: OrdMap::new(),
+            graves: OrdMap::new(),
             ids: OrdMap::new(),
             names: OrdSet::new(),
             changes: OrdSet::new(),
@@ -160,6 +173,16 @@ impl Snapshot {
         self.upstreams.values()
     }
 
+    /// What is left of an upstream that was deleted.
+    pub fn tombstone(&self, id: UpstreamId) -> Option<&Tombstone> {
+        self.graves.get(&id).map(|grave| &grave.tombstone)
+    }
+
+    /// Upstreams that were deleted, and whose rows are not all swept.
+    pub fn unswept(&self) -> impl Iterator<Item = UpstreamId> {
+        self.graves.iter().filter(|(_, grave)| !grave.is_swept).map(|(id, _)| *id)
+    }
+
     /// How many upstreams there are.
     pub fn upstream_count(&self) -> usize {
         self.upstreams.len()
@@ -188,11 +211,32 @@ impl Snapshot {
         self.withdrawn.oldest()
     }
 
+    /// The tools of an upstream, by name.
+    pub fn tools_of(&self, upstream: UpstreamId) -> impl Iterator<Item = &Arc<ToolEntry>> {
+        let first = ToolKey { upstream, name: Arc::from("") };
+        let all = self.tools.range(first..).take_while(move |(key, _)| key.upstream == upstream);
+        all.map(|(_, entry)| entry)
+    }
+
+    /// Whether any tool goes by this name, whoever holds it.
+    pub fn is_a_tools_name(&self, name: &str) -> bool {
+        self.named(name).next().is_some()
+    }
+
+    fn named(&self, name: &str) -> impl Iterator<Item = &ToolKey> {
+        let first = (name.to_owned(), first_key());
+        self.names.range(first..).take_while(move |(other, _)| other == name).map(|(_, key)| key)
+    }
+
     fn claim_of(&self, key: &ToolKey, name: &str) -> (NameClaim, Revision) {
         let Some((holder, at)) = self.claims.get(name) else { return (NameClaim::Held, Revision::ZERO) };
         match holder {
             Some(holder) if holder.upstream != key.upstream || *holder.tool_name != *key.name => {
-                (NameClaim::TakenByAnother, *at)
+                match self.graves.get(&holder.upstream) {
+                    None => (NameClaim::TakenByAnother, *at),
+                    // A claim ends with its upstream.
+                    Some(grave) => (NameClaim::Held, grave.deleted.max(*at)),
+                }
             }
             Some(_) | None => (NameClaim::Held, *at),
         }

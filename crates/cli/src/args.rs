@@ -105,6 +105,18 @@ pub enum UpstreamCommand {
         /// Slug or id.
         name: String,
     },
+    /// Delete a server with all its tools and the approvals of them.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Remove {
+        /// Slug or id.
+        name: String,
+        /// Do not ask.
+        #[arg(long, conflicts_with = "dry_run")]
+        yes: bool,
+        /// Say what would go, write nothing.
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// List a server's tools now.
     #[command(after_help = EXIT_CODES_HELP)]
     Sync {

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use toolgate_api_proto::v1::create_upstream_request::Transport;
 use toolgate_api_proto::v1::{
-    CreateUpstreamRequest, GetUpstreamRequest, HttpTransport, ListUpstreamsRequest, NamePolicy,
-    StdioTransport, SyncUpstreamRequest, Upstream, UpstreamHealth,
+    CreateUpstreamRequest, DeleteUpstreamRequest, GetUpstreamRequest, HttpTransport, ListUpstreamsRequest,
+    NamePolicy, StdioTransport, SyncUpstreamRequest, Upstream, UpstreamHealth,
 };
 
 use crate::args::{AddUpstream, UpstreamCommand};
@@ -27,6 +27,9 @@ pub(crate) async fn run(
         UpstreamCommand::Add(args) => add(args, json, connection, console).await,
         UpstreamCommand::List => list(json, connection, console).await,
         UpstreamCommand::Show { name } => show(&name, json, connection, console).await,
+        UpstreamCommand::Remove { name, yes, dry_run } => {
+            remove(name, yes, dry_run, json, connection, console).await
+        }
         UpstreamCommand::Sync { name, wait } => sync(name, wait, json, connection, console).await,
     }
 }
@@ -110,6 +113,49 @@ async fn show(
     match json {
         true => json::print(console, &json::UpstreamAnswer::new(&upstream, &revision)),
         false => text::upstream(&upstream).iter().try_for_each(|line| console.say(line)),
+    }
+}
+
+/// Deletes what a person was told of, as it was then.
+async fn remove(
+    name: String,
+    yes: bool,
+    dry_run: bool,
+    json: bool,
+    connection: &mut Connection,
+    console: &mut Console<'_>,
+) -> Result<(), CommandError> {
+    let mut request = DeleteUpstreamRequest {
+        id: name,
+        client_id: connection.client_id.clone(),
+        etag: String::new(),
+        validate_only: dry_run,
+    };
+    if !yes && !dry_run {
+        if !console.interactive {
+            return Err(CommandError::Usage {
+                problem: "without a terminal nobody can be asked".to_owned(),
+                hint: "look at what --dry-run prints, then pass --yes".to_owned(),
+            });
+        }
+        let ask = DeleteUpstreamRequest { validate_only: true, ..request.clone() };
+        let would = connection.governance().await?.delete_upstream(call(ask)).await?.into_inner();
+        let upstream = present(would.upstream)?;
+        let goes = text::goes_with(would.tool_count, would.approved_count);
+        console.note(&format!("{}  {}: {goes}", upstream.slug, upstream.id))?;
+        console.confirm("Delete it?")?;
+        (request.id, request.etag) = (upstream.id, upstream.etag);
+    }
+    let mut response = connection.governance().await?.delete_upstream(call(request)).await?.into_inner();
+    let upstream = present(response.upstream.take())?;
+    if json {
+        return json::print(console, &json::DeletedUpstream::new(&upstream, &response));
+    }
+    let goes = text::goes_with(response.tool_count, response.approved_count);
+    match dry_run {
+        true => console
+            .say(&format!("{} can be deleted, with {goes} (dry run: nothing was written)", upstream.slug)),
+        false => console.say(&format!("deleted {}  {}, with {goes}", upstream.slug, upstream.id)),
     }
 }
 

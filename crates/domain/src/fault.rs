@@ -79,8 +79,8 @@ pub enum Fault {
         /// What it is.
         current: Fingerprint,
     },
-    /// The tool is not as it was when its etag was read.
-    #[error("the tool changed since its etag was read; read it again")]
+    /// What is to be changed is not as it was when its etag was read.
+    #[error("it changed since its etag was read; read it again")]
     EtagMismatch {
         /// What it is.
         current: String,

@@ -4,7 +4,7 @@ use toolgate_definition::{Effect, Fingerprint, locks::Locks};
 
 use crate::{Moment, UpstreamId};
 
-/// A person's word about one tool.
+/// A person's word about one tool, or about an upstream with all its tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ruling {
     /// Position in the client's log, counted from 1 without gaps.
@@ -15,13 +15,13 @@ pub struct Ruling {
     pub subject: String,
     /// The tool's upstream.
     pub upstream: UpstreamId,
-    /// The upstream's own name of the tool.
+    /// The upstream's own name of the tool; empty where the whole upstream is meant ([`Act::is_about_upstream`]).
     pub tool_name: String,
     /// What was ruled.
     pub act: Act,
 }
 
-/// What can be ruled about a tool.
+/// What can be ruled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Act {
     /// This definition is approved, under this binding of the upstream's endpoint.
@@ -45,4 +45,18 @@ pub enum Act {
     Rename(Option<String>),
     /// All inputs that are locked from now on.
     SetLocks(Locks),
+    /// The upstream is deleted, with all its tools and what was ruled about them.
+    DeleteUpstream {
+        /// What its slug was.
+        slug: String,
+        /// How many tools it had, in every state.
+        tool_count: u32,
+    },
+}
+
+impl Act {
+    /// Whether it is about an upstream rather than one tool.
+    pub fn is_about_upstream(&self) -> bool {
+        matches!(self, Self::DeleteUpstream { .. })
+    }
 }

@@ -31,6 +31,20 @@ pub struct Upstream {
     pub created_at: Moment,
 }
 
+/// What is left of an upstream that was deleted. It stays for good, and so does the void that it leaves: a name that the
+/// upstream's tools held is free.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tombstone {
+    /// What its slug was; another upstream may have it now.
+    pub slug: Slug,
+    /// When it was deleted.
+    pub deleted_at: Moment,
+    /// By whom ([`crate::Caller::subject`]).
+    pub subject: String,
+    /// How many tools it had, in every state.
+    pub tool_count: u32,
+}
+
 /// How the tools of an upstream get the names that agents call them by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NamePolicy {

@@ -13,7 +13,7 @@ use toolgate_domain::{
 };
 use toolgate_records::{Key, Record};
 use toolgate_sealing::SecretContext;
-use toolgate_store::{Commit, CommitError, Condition};
+use toolgate_store::{Commit, CommitError, Condition, Revision};
 use toolgate_upstream::{Endpoint, RESERVED_HEADERS, Secret};
 
 use crate::Governance;
@@ -141,7 +141,8 @@ fn reserved_headers(transport: &Transport<String>) -> Vec<Violation> {
 }
 
 fn would_be(upstream: Upstream, snapshot: Arc<Snapshot>) -> CreatedUpstream {
-    let entry = Arc::new(toolgate_catalog::UpstreamEntry { upstream, listing: None });
+    let entry =
+        Arc::new(toolgate_catalog::UpstreamEntry { upstream, declared: Revision::ZERO, listing: None });
     CreatedUpstream { detail: UpstreamDetail { entry, status: Default::default() }, snapshot }
 }
 

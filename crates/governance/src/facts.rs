@@ -128,8 +128,9 @@ async fn find_names(
 
 async fn claim(store: &dyn Store, tool: &Tool, name: &str) -> Result<(Option<NameHolder>, Revision), Fault> {
     let (record, version) = read(store, &Key::NameClaim(tool.client, name.to_owned())).await?;
-    match record {
-        Some(Record::NameClaim(_, _, holder)) => Ok((holder, version)),
-        _ => Ok((None, version)),
-    }
+    let Some(Record::NameClaim(_, _, Some(holder))) = record else { return Ok((None, version)) };
+    // A claim ends with its upstream, whose id never comes back.
+    let is_void = holder.upstream != tool.upstream
+        && read(store, &Key::Upstream(tool.client, holder.upstream)).await?.0.is_none();
+    Ok((Some(holder).filter(|_| !is_void), version))
 }

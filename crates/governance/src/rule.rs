@@ -15,7 +15,11 @@ use toolgate_domain::{
 };
 use toolgate_store::Revision;
 
-use crate::{Governance, facts::Facts};
+use crate::{
+    Governance,
+    facts::Facts,
+    matter::{Matter, Outcome},
+};
 
 /// What somebody wants to rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,14 +109,14 @@ impl Governance {
         // An etag of another replica may be ahead of this one.
         let before = self.catalog.snapshot(client, rule.based_on).await?;
         let entry = Arc::clone(before.tool(tool).ok_or(Fault::ToolNotFound)?);
-        let verdict = self.sequencers.submit(rule, entry).await?;
+        let verdict = self.sequencers.submit(Matter::Tool(rule, entry)).await?;
         // Not `before`: what made the wish void may have been ruled since.
         let snapshot = self.catalog.snapshot(client, Some(verdict.revision)).await?;
         let mut entry = Arc::clone(snapshot.tool(tool).ok_or(Fault::ToolNotFound)?);
-        if dry {
+        if dry && let Outcome::Tool(standing) = verdict.outcome {
             let tool = &mut Arc::make_mut(&mut entry).tool;
-            tool.lock_issues = locks::check(&tool.definition, &verdict.standing.locks);
-            tool.ruled = verdict.standing;
+            tool.lock_issues = locks::check(&tool.definition, &standing.locks);
+            tool.ruled = standing;
         }
         Ok(Ruled { entry, snapshot })
     }

@@ -35,7 +35,7 @@ pub struct ListRulings {
 pub struct RulingFilter {
     /// Only about this tool.
     pub tool: Option<ToolId>,
-    /// Only about tools of this upstream.
+    /// Only about this upstream and its tools.
     pub upstream: Option<UpstreamId>,
     /// Only those made at this time or later.
     pub start: Option<Moment>,
@@ -79,8 +79,12 @@ impl RulingFilter {
         self.upstream.is_none_or(|upstream| upstream == ruling.upstream)
             && self.start.is_none_or(|start| ruling.at >= start)
             && self.end.is_none_or(|end| ruling.at < end)
-            && self.tool.is_none_or(|tool| tool == ToolId::of(ruling.upstream, &ruling.tool_name))
+            && self.tool.is_none_or(|tool| is_about(ruling, tool))
     }
+}
+
+fn is_about(ruling: &Ruling, tool: ToolId) -> bool {
+    !ruling.act.is_about_upstream() && tool == ToolId::of(ruling.upstream, &ruling.tool_name)
 }
 
 impl Governance {

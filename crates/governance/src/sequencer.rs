@@ -6,15 +6,14 @@ use std::{
 };
 
 use tokio::sync::{mpsc, oneshot};
-use toolgate_catalog::{ToolEntry, from_commit_error};
-use toolgate_domain::{ClientId, Clock, Fault, ToolId, ruling::Ruling, tool::Ruled as Standing};
+use toolgate_catalog::from_commit_error;
+use toolgate_domain::{ClientId, Clock, Fault, ToolId};
 use toolgate_records::{ChainHead, Key, Record, chain};
 use toolgate_store::{Commit, CommitError, Condition, Revision, SharedStore, Write};
 
 use crate::{
-    facts::{Found, find},
+    matter::{Judged, Matter, Outcome, put},
     rows::read,
-    rule::{Rule, Wish, judge},
 };
 
 /// Rulings of one commit: each takes three conditions and two writes, the log's head one of both.
@@ -31,13 +30,12 @@ const MAX_ATTEMPTS: usize = 16;
 pub(crate) struct Verdict {
     /// The commit that holds it; when nothing was to be written, the newest that it was judged on.
     pub(crate) revision: Revision,
-    /// How the tool stands after it.
-    pub(crate) standing: Standing,
+    /// What was ruled about, after it.
+    pub(crate) outcome: Outcome,
 }
 
 struct Job {
-    rule: Rule,
-    entry: Arc<ToolEntry>,
+    matter: Matter,
     answer: oneshot::Sender<Result<Verdict, Fault>>,
 }
 
@@ -55,10 +53,10 @@ impl Sequencers {
     }
 
     /// Has a ruling judged and written. It is, even when the caller stops waiting.
-    pub(crate) async fn submit(&self, rule: Rule, entry: Arc<ToolEntry>) -> Result<Verdict, Fault> {
+    pub(crate) async fn submit(&self, matter: Matter) -> Result<Verdict, Fault> {
         let (answer, verdict) = oneshot::channel();
-        let queue = self.queue(rule.client);
-        queue.try_send(Job { rule, entry, answer }).map_err(|error| match error {
+        let queue = self.queue(matter.client());
+        queue.try_send(Job { matter, answer }).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => {
                 Fault::LimitExceeded { limit: "MAX_WAITING_RULINGS", value: MAX_WAITING as u64 }
             }
@@ -100,22 +98,26 @@ struct Batch {
     commit: Commit,
     head: ChainHead,
     tools: HashSet<ToolId>,
-    waiting: Vec<(Job, Standing)>,
+    waiting: Vec<(Job, Outcome)>,
     /// A name changes hands in it.
     renames: bool,
+    /// It is about a whole upstream.
+    is_full: bool,
 }
 
 impl Batch {
     /// Two rulings about one tool, or two about names, go into two commits: the second is judged on what the first wrote.
+    /// One about an upstream shares its commit with no other.
     fn admits(&self, job: &Job) -> bool {
         let bytes: usize = self.commit.writes.iter().map(Write::len_bytes).sum();
-        let meets = self.tools.contains(&job.rule.tool) || (self.renames && is_rename(job));
-        !meets && bytes < BATCH_BYTES
+        let meets = match &job.matter {
+            Matter::Tool(rule, _) => {
+                self.tools.contains(&rule.tool) || (self.renames && job.matter.is_rename())
+            }
+            Matter::Deletion(_) => !self.waiting.is_empty(),
+        };
+        !meets && !self.is_full && bytes < BATCH_BYTES
     }
-}
-
-fn is_rename(job: &Job) -> bool {
-    matches!(job.rule.wish, Wish::Rename(_))
 }
 
 impl Sequencer {
@@ -169,41 +171,32 @@ impl Sequencer {
             _ => ChainHead::EMPTY,
         };
         let commit = Commit::new().when(Condition::Equals(key.encode(), version));
-        Ok(Batch { commit, head, tools: HashSet::new(), waiting: Vec::new(), renames: false })
+        Ok(Batch { commit, head, tools: HashSet::new(), waiting: Vec::new(), renames: false, is_full: false })
     }
 
     /// Judges a ruling on the rows as they are; what is to be written goes into the batch on the condition that they stay.
     async fn judge_into(&self, batch: &mut Batch, job: Job) {
-        let now = self.clock.now();
-        let judged = async {
-            let found = find(self.store.as_ref(), &job.rule, &job.entry).await?;
-            Ok::<_, Fault>((judge(&found.facts, &job.rule.wish, now)?, found))
-        };
-        let (act, standing, found) = match judged.await {
+        let judged = match job.matter.judge(self.store.as_ref(), self.clock.now()).await {
             Err(fault) => return answer(job, Err(fault)),
-            Ok((None, Found { facts, newest: revision, .. })) => {
-                return answer(job, Ok(Verdict { revision, standing: facts.standing }));
-            }
-            Ok((Some((_, standing)), Found { newest: revision, .. })) if job.rule.validate_only => {
-                return answer(job, Ok(Verdict { revision, standing }));
-            }
-            Ok((Some((act, standing)), found)) => (act, standing, found),
+            Ok(judged) => judged,
         };
-        let tool = &job.entry.tool;
-        let (client, upstream, name) = (tool.client, tool.upstream, tool.name().to_owned());
-        let subject = job.rule.subject.clone();
-        let ruling = Ruling { sequence: 0, at: now, subject, upstream, tool_name: name.clone(), act };
-        let (chained, head) = chain::append(&batch.head, ruling);
-        batch.head = head;
-        batch.renames |= is_rename(&job);
-        batch.commit.conditions.extend(found.conditions);
-        let rows = [Record::Ruled(client, upstream, name, standing.clone()), Record::Ruling(client, chained)];
-        for record in rows.into_iter().chain(found.claims) {
-            let (key, value) = record.encode();
-            batch.commit.writes.push(Write::Put(key, value));
+        if judged.writes.is_empty() || job.matter.validate_only() {
+            let Judged { newest: revision, outcome, .. } = judged;
+            return answer(job, Ok(Verdict { revision, outcome }));
         }
-        batch.tools.insert(tool.id);
-        batch.waiting.push((job, standing));
+        batch.commit.conditions.extend(judged.conditions);
+        batch.commit.writes.extend(judged.writes);
+        if let Some(ruling) = judged.ruling {
+            let (chained, head) = chain::append(&batch.head, ruling);
+            batch.commit.writes.push(put(&Record::Ruling(self.client, chained)));
+            batch.head = head;
+        }
+        batch.renames |= job.matter.is_rename();
+        match &job.matter {
+            Matter::Tool(rule, _) => drop(batch.tools.insert(rule.tool)),
+            Matter::Deletion(_) => batch.is_full = true,
+        }
+        batch.waiting.push((job, judged.outcome));
     }
 
     /// Commits a batch and answers; gives back what has to be judged anew.
@@ -214,8 +207,8 @@ impl Sequencer {
         let (key, value) = Record::ChainHead(self.client, batch.head).encode();
         match self.store.commit(batch.commit.put(key, value)).await {
             Ok(revision) => {
-                for (job, standing) in batch.waiting {
-                    answer(job, Ok(Verdict { revision, standing }));
+                for (job, outcome) in batch.waiting {
+                    answer(job, Ok(Verdict { revision, outcome }));
                 }
                 Vec::new()
             }

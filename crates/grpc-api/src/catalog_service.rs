@@ -173,7 +173,7 @@ impl CatalogService {
         };
         let page = list_upstreams(&self.catalog, &list).await?;
         Ok(pb::ListUpstreamsResponse {
-            upstreams: page.upstreams.iter().map(upstream::to_proto).collect(),
+            upstreams: page.upstreams.iter().map(|detail| upstream::to_proto(detail, &tokens)).collect(),
             next_page_token: page.more_after.map(|id| tokens.upstream_page(of, id)).unwrap_or_default(),
             revision: tokens.revision(page.snapshot.revision()),
         })
@@ -189,7 +189,7 @@ impl CatalogService {
         let min_revision = tokens.open_revision(&ask.min_revision, "min_revision")?;
         let (detail, snapshot): (_, Arc<Snapshot>) =
             get_upstream(&self.catalog, client, &name, min_revision).await?;
-        let upstream = Some(upstream::to_proto(&detail));
+        let upstream = Some(upstream::to_proto(&detail, &tokens));
         Ok(pb::GetUpstreamResponse { upstream, revision: tokens.revision(snapshot.revision()) })
     }
 }

@@ -2,11 +2,11 @@ use std::num::NonZeroUsize;
 
 use tonic::{Request, Response, Status};
 use toolgate_api_proto::v1::{self as pb, tool_governance_server::ToolGovernance};
-use toolgate_catalog::{View, sync::Summary, upstreams::get_upstream};
-use toolgate_domain::{Caller, ClientId, Fault, ToolId, limits};
+use toolgate_catalog::{Revision, View, sync::Summary, upstreams::get_upstream};
+use toolgate_domain::{Caller, ClientId, Fault, ToolId, UpstreamId, limits};
 use toolgate_governance::{
-    Client, CreateApiKey, CreateUpstream, Governance, ListApiKeys, ListRulings, RevokeApiKey, Rule,
-    RulingFilter, Wish,
+    Client, CreateApiKey, CreateUpstream, DeleteUpstream, Governance, ListApiKeys, ListRulings, RevokeApiKey,
+    Rule, RulingFilter, Wish,
 };
 
 use crate::{
@@ -58,9 +58,54 @@ impl GovernanceService {
         };
         let created = self.governance.create_upstream(&caller, wanted).await?;
         Ok(pb::CreateUpstreamResponse {
-            upstream: Some(upstream::to_proto(&created.detail)),
+            upstream: Some(upstream::to_proto(&created.detail, &tokens)),
             revision: tokens.revision(created.snapshot.revision()),
         })
+    }
+
+    async fn delete_upstream(
+        &self,
+        caller: Caller,
+        ask: pb::DeleteUpstreamRequest,
+    ) -> Result<pb::DeleteUpstreamResponse, Fault> {
+        let (client, tokens) = self.gate.tenant(&caller, &ask.client_id)?;
+        let (upstream, based_on) = self.declared(client, &ask.id, &ask.etag).await?;
+        let wanted = DeleteUpstream { client, upstream, based_on, validate_only: ask.validate_only };
+        let deleted = self.governance.delete_upstream(&caller, wanted).await;
+        let deleted = self.or_current_etag(client, upstream, deleted).await?;
+        Ok(pb::DeleteUpstreamResponse {
+            upstream: Some(upstream::to_proto(&deleted.detail, &tokens)),
+            revision: tokens.revision(deleted.snapshot.revision()),
+            tool_count: count(deleted.tool_count),
+            approved_count: count(deleted.approved_count),
+        })
+    }
+
+    /// The upstream that a request names, and the declaration that it is based on.
+    async fn declared(
+        &self,
+        client: ClientId,
+        id: &str,
+        etag: &str,
+    ) -> Result<(UpstreamId, Option<Revision>), Fault> {
+        let (detail, _) = get_upstream(self.governance.catalog(), client, &upstream_ref(id)?, None).await?;
+        let id = detail.entry.upstream.id;
+        Ok((id, self.gate.tokens(client).open_upstream(id, etag)?))
+    }
+
+    /// A refused etag is answered with the one that would be taken.
+    async fn or_current_etag<A>(
+        &self,
+        client: ClientId,
+        id: UpstreamId,
+        answer: Result<A, Fault>,
+    ) -> Result<A, Fault> {
+        if !matches!(answer, Err(Fault::EtagMismatch { .. })) {
+            return answer;
+        }
+        let snapshot = self.governance.catalog().snapshot(client, None).await?;
+        let entry = snapshot.upstream(id).ok_or(Fault::UpstreamNotFound)?;
+        Err(Fault::EtagMismatch { current: self.gate.tokens(client).upstream(entry) })
     }
 
     async fn sync_upstream(
@@ -82,7 +127,7 @@ impl GovernanceService {
             self.governance.syncs().request(client, id)?;
         }
         Ok(pb::SyncUpstreamResponse {
-            upstream: Some(upstream::to_proto(&detail)),
+            upstream: Some(upstream::to_proto(&detail, &tokens)),
             revision: tokens.revision(snapshot.revision()),
             added: count(summary.added),
             changed: count(summary.changed),
@@ -267,6 +312,14 @@ impl ToolGovernance for GovernanceService {
     ) -> Result<Response<pb::CreateUpstreamResponse>, Status> {
         let call = |caller, request: Request<_>| self.create_upstream(caller, request.into_inner());
         self.gate.run(Rpc::CreateUpstream, request, call).await
+    }
+
+    async fn delete_upstream(
+        &self,
+        request: Request<pb::DeleteUpstreamRequest>,
+    ) -> Result<Response<pb::DeleteUpstreamResponse>, Status> {
+        let call = |caller, request: Request<_>| self.delete_upstream(caller, request.into_inner());
+        self.gate.run(Rpc::DeleteUpstream, request, call).await
     }
 
     async fn sync_upstream(

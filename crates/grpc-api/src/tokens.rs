@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use toolgate_catalog::{Revision, ToolEntry, ToolKey};
+use toolgate_catalog::{Revision, ToolEntry, ToolKey, UpstreamEntry};
 use toolgate_domain::{ClientId, Fault, KeyId, ToolId, UpstreamId};
 use toolgate_sealing::{Sealer, TokenKind};
 
@@ -126,16 +126,31 @@ impl<'a> Tokens<'a> {
 
     /// The change behind a tool's etag; `None` for the empty text.
     pub(crate) fn open_tool(&self, tool: ToolId, text: &str) -> Result<Option<Revision>, Fault> {
+        self.open_thing(tool.bytes(), text, "is not an etag of this tool")
+    }
+
+    /// Stands for an upstream as it is declared; empty for one that is not.
+    pub(crate) fn upstream(&self, entry: &UpstreamEntry) -> String {
+        let UpstreamEntry { upstream, declared, .. } = entry;
+        if *declared == Revision::ZERO {
+            return String::new();
+        }
+        self.seal(TokenKind::Etag, &[upstream.id.bytes().as_slice(), &declared.0.to_be_bytes()].concat())
+    }
+
+    /// The declaration behind an upstream's etag; `None` for the empty text.
+    pub(crate) fn open_upstream(&self, upstream: UpstreamId, text: &str) -> Result<Option<Revision>, Fault> {
+        self.open_thing(upstream.bytes(), text, "is not an etag of this upstream")
+    }
+
+    fn open_thing(&self, id: &[u8; 16], text: &str, problem: &str) -> Result<Option<Revision>, Fault> {
         if text.is_empty() {
             return Ok(None);
         }
         let plain = self.open(TokenKind::Etag, text).unwrap_or_default();
-        match plain.split_first_chunk::<16>() {
-            Some((id, rest)) if id == tool.bytes() && rest.len() == 8 => {
-                Ok(rest.try_into().ok().map(|bytes| Revision(u64::from_be_bytes(bytes))))
-            }
-            _ => Err(Fault::invalid("etag", "is not an etag of this tool")),
-        }
+        let of_it = plain.strip_prefix(id.as_slice()).and_then(|rest| <[u8; 8]>::try_from(rest).ok());
+        let bytes = of_it.ok_or_else(|| Fault::invalid("etag", problem))?;
+        Ok(Some(Revision(u64::from_be_bytes(bytes))))
     }
 
     fn seal(&self, kind: TokenKind, plain: &[u8]) -> String {

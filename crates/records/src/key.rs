@@ -23,6 +23,8 @@ mod kind {
     pub(super) const UPSTREAM: u8 = 0x11;
     pub(super) const SLUG_CLAIM: u8 = 0x12;
     pub(super) const NAME_CLAIM: u8 = 0x13;
+    pub(super) const UPSTREAM_TOMBSTONE: u8 = 0x14;
+    pub(super) const UPSTREAM_SWEEP: u8 = 0x15;
     pub(super) const LISTING: u8 = 0x20;
     pub(super) const OBSERVED: u8 = 0x21;
     pub(super) const DEFINITION: u8 = 0x22;
@@ -49,6 +51,10 @@ pub enum Key {
     SlugClaim(ClientId, String),
     /// Claim: a served name, held by a tool.
     NameClaim(ClientId, String),
+    /// Declared: that a tool server was deleted.
+    UpstreamTombstone(ClientId, UpstreamId),
+    /// Whether all rows of a deleted tool server are swept.
+    UpstreamSweep(ClientId, UpstreamId),
     /// Observed: the last listing of an upstream.
     Listing(ClientId, UpstreamId),
     /// Observed: one tool, by its upstream's own name for it.
@@ -102,6 +108,10 @@ impl Key {
                 tenant(out, client, kind::NAME_CLAIM);
                 text(out, name);
             }
+            Self::UpstreamTombstone(client, upstream) => {
+                of_upstream(out, client, kind::UPSTREAM_TOMBSTONE, upstream);
+            }
+            Self::UpstreamSweep(client, upstream) => of_upstream(out, client, kind::UPSTREAM_SWEEP, upstream),
             Self::Listing(client, upstream) => of_upstream(out, client, kind::LISTING, upstream),
             Self::Observed(client, upstream, name) => {
                 of_upstream(out, client, kind::OBSERVED, upstream);
@@ -158,9 +168,17 @@ impl Key {
 
     /// The tools observed of one upstream, by name.
     pub fn observed_of(client: ClientId, upstream: UpstreamId) -> KeyRange {
-        let mut prefix = Vec::new();
-        of_upstream(&mut prefix, &client, kind::OBSERVED, &upstream);
-        KeyRange::prefix(prefix)
+        rows_of(client, kind::OBSERVED, upstream)
+    }
+
+    /// How the tools of one upstream stand, by name.
+    pub fn ruled_of(client: ClientId, upstream: UpstreamId) -> KeyRange {
+        rows_of(client, kind::RULED, upstream)
+    }
+
+    /// The claims of served names of one tenant.
+    pub fn name_claims_of(client: ClientId) -> KeyRange {
+        kinds(client, kind::NAME_CLAIM, kind::NAME_CLAIM)
     }
 
     /// The log of rulings of one tenant, in order.
@@ -187,6 +205,12 @@ impl Key {
     pub fn client_names() -> KeyRange {
         KeyRange::prefix(vec![GLOBAL, kind::GLOBAL_CLIENT_NAME])
     }
+}
+
+fn rows_of(client: ClientId, kind: u8, upstream: UpstreamId) -> KeyRange {
+    let mut prefix = Vec::new();
+    of_upstream(&mut prefix, &client, kind, &upstream);
+    KeyRange::prefix(prefix)
 }
 
 fn kinds(client: ClientId, first: u8, last: u8) -> KeyRange {
@@ -241,6 +265,8 @@ fn read_tenant(client: ClientId, kind: u8, rest: &mut &[u8]) -> Option<Key> {
         kind::UPSTREAM => Key::Upstream(client, upstream()?),
         kind::SLUG_CLAIM => Key::SlugClaim(client, take_text(rest)?),
         kind::NAME_CLAIM => Key::NameClaim(client, take_text(rest)?),
+        kind::UPSTREAM_TOMBSTONE => Key::UpstreamTombstone(client, upstream()?),
+        kind::UPSTREAM_SWEEP => Key::UpstreamSweep(client, upstream()?),
         kind::LISTING => Key::Listing(client, upstream()?),
         kind::OBSERVED => Key::Observed(client, upstream()?, take_text(rest)?),
         kind::DEFINITION => {
@@ -300,6 +326,8 @@ mod tests {
             (client(), upstream()).prop_map(|(c, u)| Key::Upstream(c, u)),
             (client(), name()).prop_map(|(c, n)| Key::SlugClaim(c, n)),
             (client(), name()).prop_map(|(c, n)| Key::NameClaim(c, n)),
+            (client(), upstream()).prop_map(|(c, u)| Key::UpstreamTombstone(c, u)),
+            (client(), upstream()).prop_map(|(c, u)| Key::UpstreamSweep(c, u)),
             (client(), upstream()).prop_map(|(c, u)| Key::Listing(c, u)),
             (client(), upstream(), name()).prop_map(|(c, u, n)| Key::Observed(c, u, n)),
             (client(), upstream(), name(), any::<[u8; 32]>()).prop_map(|(c, u, n, f)| Key::Definition(

@@ -7,6 +7,7 @@ use toolgate_domain::{
     credential::ApiKey,
     sync_status::{LastListing, SyncStatus},
     tool::{Observed, Ruled},
+    upstream::Tombstone,
 };
 
 use crate::{
@@ -43,6 +44,11 @@ pub enum Record {
     SlugClaim(ClientId, String, UpstreamId),
     /// Claim: who holds a served name; `None` for one that was given up.
     NameClaim(ClientId, String, Option<NameHolder>),
+    /// Declared: that a tool server was deleted. Stays for good.
+    UpstreamTombstone(ClientId, UpstreamId, Tombstone),
+    /// Whether all rows of a deleted tool server are swept. Written with each that goes, so that the newest row of the
+    /// catalogue is never older than its newest commit.
+    UpstreamSweep(ClientId, UpstreamId, bool),
     /// Observed: the last listing that was read.
     Listing(ClientId, UpstreamId, LastListing),
     /// Observed: a tool.
@@ -75,6 +81,8 @@ impl Record {
             Self::Upstream(upstream) => Key::Upstream(upstream.client, upstream.id),
             Self::SlugClaim(client, slug, _) => Key::SlugClaim(*client, slug.clone()),
             Self::NameClaim(client, name, _) => Key::NameClaim(*client, name.clone()),
+            Self::UpstreamTombstone(client, upstream, _) => Key::UpstreamTombstone(*client, *upstream),
+            Self::UpstreamSweep(client, upstream, _) => Key::UpstreamSweep(*client, *upstream),
             Self::Listing(client, upstream, _) => Key::Listing(*client, *upstream),
             Self::Observed(client, upstream, name, _) => Key::Observed(*client, *upstream, name.clone()),
             Self::Definition(client, upstream, name, fingerprint, _) => {
@@ -102,6 +110,10 @@ impl Record {
             Self::Upstream(upstream) => codec::encode(&key, &catalogue::upstream_row(upstream)),
             Self::SlugClaim(_, _, upstream) => codec::encode(&key, &catalogue::slug_claim_row(*upstream)),
             Self::NameClaim(_, _, holder) => codec::encode(&key, &catalogue::name_claim_row(holder.as_ref())),
+            Self::UpstreamTombstone(_, _, tombstone) => {
+                codec::encode(&key, &catalogue::tombstone_row(tombstone))
+            }
+            Self::UpstreamSweep(_, _, done) => codec::encode(&key, &stored::Sweep { done: *done }),
             Self::Listing(_, _, listing) => codec::encode(&key, &catalogue::listing_row(listing)),
             Self::Observed(_, _, _, observed) => codec::encode(&key, &catalogue::observed_row(observed)),
             Self::Definition(.., text) => codec::encode(&key, &stored::Definition { text: text.clone() }),
@@ -128,6 +140,13 @@ impl Record {
             Key::Upstream(client, id) => Self::Upstream(catalogue::read_upstream(&row, client, id)?),
             Key::SlugClaim(client, slug) => Self::SlugClaim(client, slug, catalogue::read_slug_claim(&row)?),
             Key::NameClaim(client, name) => Self::NameClaim(client, name, catalogue::read_name_claim(&row)?),
+            Key::UpstreamTombstone(client, upstream) => {
+                Self::UpstreamTombstone(client, upstream, catalogue::read_tombstone(&row)?)
+            }
+            Key::UpstreamSweep(client, upstream) => {
+                let payload: stored::Sweep = row.payload()?;
+                Self::UpstreamSweep(client, upstream, payload.done)
+            }
             Key::Listing(client, upstream) => Self::Listing(client, upstream, catalogue::read_listing(&row)?),
             Key::Observed(client, upstream, name) => {
                 Self::Observed(client, upstream, name, catalogue::read_observed(&row)?)

@@ -62,6 +62,26 @@ pub(crate) struct NamedSecret {
     pub sealed: Vec<u8>,
 }
 
+/// What is left of an upstream.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Tombstone {
+    #[prost(string, tag = "1")]
+    pub slug: String,
+    #[prost(int64, tag = "2")]
+    pub deleted_at_ms: i64,
+    #[prost(string, tag = "3")]
+    pub subject: String,
+    #[prost(uint32, tag = "4")]
+    pub tool_count: u32,
+}
+
+/// How far the rows of a deleted upstream are swept.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Sweep {
+    #[prost(bool, tag = "1")]
+    pub done: bool,
+}
+
 /// The holder of a slug (without a tool name) or of a served name; without an upstream, a name that was given up.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Claim {
@@ -179,7 +199,7 @@ pub(crate) struct Ruling {
     pub upstream: Vec<u8>,
     #[prost(string, tag = "5")]
     pub tool_name: String,
-    #[prost(oneof = "Act", tags = "6, 7, 8, 9, 10, 11, 12, 13")]
+    #[prost(oneof = "Act", tags = "6, 7, 8, 9, 10, 11, 12, 13, 14")]
     pub act: Option<Act>,
 }
 
@@ -202,6 +222,17 @@ pub(crate) enum Act {
     /// The text of a JSON object; empty for no locks.
     #[prost(string, tag = "13")]
     SetLocks(String),
+    #[prost(message, tag = "14")]
+    DeleteUpstream(DeletedUpstream),
+}
+
+/// An upstream that a ruling deleted.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct DeletedUpstream {
+    #[prost(string, tag = "1")]
+    pub slug: String,
+    #[prost(uint32, tag = "2")]
+    pub tool_count: u32,
 }
 
 #[derive(Clone, PartialEq, Message)]

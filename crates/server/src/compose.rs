@@ -234,10 +234,15 @@ async fn watch_store(
     }
 }
 
-/// Begins to sync every upstream that the store knows. What cannot be read now is tried again.
+/// Begins to sync every upstream that the store knows, and goes on sweeping what was deleted. What cannot be read now is
+/// tried again.
 async fn begin_syncs(governance: Governance, soft: CancellationToken) -> Result<(), Failure> {
-    while let Err(fault) = governance.syncs().keep_all(governance.catalog()).await {
-        tracing::error!(fault = ?fault, "the upstreams to sync cannot be read");
+    let begin = async || {
+        governance.syncs().keep_all(governance.catalog()).await?;
+        governance.resume_sweeps().await
+    };
+    while let Err(fault) = begin().await {
+        tracing::error!(fault = ?fault, "what is to be synced and swept cannot be read");
         tokio::select! {
             () = soft.cancelled() => break,
             () = tokio::time::sleep(STORE_CHECK_EVERY) => {}

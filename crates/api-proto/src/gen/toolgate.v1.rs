@@ -237,7 +237,7 @@ impl ToolView {
         }
     }
 }
-/// A row of a client's log: who ruled what about which tool, and when. Rows are never changed or removed.
+/// A row of a client's log: who ruled what about which tool or upstream, and when. Rows are never changed or removed.
 ///
 /// Each row's hash is SHA-256 over the 32 bytes of the hash before it, all zero before the first, followed by `stored`. So
 /// whoever kept one hash can tell later, without trusting the server, whether anything before it was changed.
@@ -252,13 +252,13 @@ pub struct Ruling {
     /// Who made it: `key:` and the id of an API key.
     #[prost(string, tag = "3")]
     pub subject: ::prost::alloc::string::String,
-    /// The tool's upstream (UUID); it may have been deleted since.
+    /// The upstream (UUID); it may have been deleted since.
     #[prost(string, tag = "4")]
     pub upstream_id: ::prost::alloc::string::String,
-    /// The tool (UUID).
+    /// The tool (UUID); empty where the whole upstream is meant.
     #[prost(string, tag = "5")]
     pub tool_id: ::prost::alloc::string::String,
-    /// The upstream's own name for the tool.
+    /// The upstream's own name for the tool; empty where the whole upstream is meant.
     #[prost(string, tag = "6")]
     pub tool_name: ::prost::alloc::string::String,
     /// What was ruled.
@@ -285,8 +285,14 @@ pub struct Ruling {
     /// With SET_LOCKS, all locked inputs from then on, as a JSON object of name to value.
     #[prost(string, optional, tag = "14")]
     pub fixed_args_json: ::core::option::Option<::prost::alloc::string::String>,
+    /// With DELETE_UPSTREAM, what the upstream's slug was; else empty.
+    #[prost(string, tag = "15")]
+    pub upstream_slug: ::prost::alloc::string::String,
+    /// With DELETE_UPSTREAM, how many tools the upstream had, in every state.
+    #[prost(int32, tag = "16")]
+    pub tool_count: i32,
 }
-/// What can be ruled about a tool.
+/// What can be ruled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum RulingAct {
@@ -308,6 +314,8 @@ pub enum RulingAct {
     Rename = 7,
     /// Inputs were locked or unlocked.
     SetLocks = 8,
+    /// The upstream was deleted, with all its tools and the approvals of them.
+    DeleteUpstream = 9,
 }
 impl RulingAct {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -325,6 +333,7 @@ impl RulingAct {
             Self::SetDescription => "RULING_ACT_SET_DESCRIPTION",
             Self::Rename => "RULING_ACT_RENAME",
             Self::SetLocks => "RULING_ACT_SET_LOCKS",
+            Self::DeleteUpstream => "RULING_ACT_DELETE_UPSTREAM",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -339,6 +348,7 @@ impl RulingAct {
             "RULING_ACT_SET_DESCRIPTION" => Some(Self::SetDescription),
             "RULING_ACT_RENAME" => Some(Self::Rename),
             "RULING_ACT_SET_LOCKS" => Some(Self::SetLocks),
+            "RULING_ACT_DELETE_UPSTREAM" => Some(Self::DeleteUpstream),
             _ => None,
         }
     }
@@ -364,7 +374,7 @@ pub enum ToolChangeKind {
     Unspecified = 0,
     /// It is new in the view, or differs from what was sent before. Applying it twice is harmless.
     Upserted = 1,
-    /// It left the view: in SERVED, its state is another one now. May come for a tool that was never sent,
+    /// It left the view: its upstream was deleted or, in SERVED, its state is another one now. May come for a tool that was never sent,
     /// in SERVED only for one that somebody ruled about.
     Withdrawn = 2,
 }
@@ -475,7 +485,7 @@ pub enum ErrorReason {
     ///
     /// Example: `{"reason": "DEFINITION_CHANGED", "metadata": {"reviewed_hash": "sha256:…", "current_hash": "sha256:…"}}`
     DefinitionChanged = 9,
-    /// ABORTED. The tool is not as it was when its etag was read.
+    /// ABORTED. The tool or upstream is not as it was when its etag was read.
     ///
     /// Example: `{"reason": "ETAG_MISMATCH", "metadata": {"current_etag": "…"}}`
     EtagMismatch = 10,
@@ -528,8 +538,8 @@ pub enum ErrorReason {
     ///
     /// Example: `{"reason": "LAST_OPERATOR_KEY"}`
     LastOperatorKey = 22,
-    /// OUT_OF_RANGE. A watch cannot be resumed from that revision any more: tools left the catalogue since then, and too many
-    /// to remember. Begin anew without `resume_revision`. The metadata has the oldest revision that can be resumed from.
+    /// OUT_OF_RANGE. A watch cannot be resumed from that revision any more: tools left the catalogue since then, too many or
+    /// too long ago to remember. Begin anew without `resume_revision`. The metadata has the oldest revision that can be resumed from.
     ///
     /// Example: `{"reason": "WATCH_EXPIRED", "metadata": {"oldest_revision": "…"}}`
     WatchExpired = 23,
@@ -646,6 +656,10 @@ pub struct Upstream {
     /// How its tools get their names.
     #[prost(enumeration = "NamePolicy", tag = "15")]
     pub name_policy: i32,
+    /// Stands for what an operator declared: it moves with that, not with listings or health. Empty in the answer to a
+    /// CreateUpstream with `validate_only`.
+    #[prost(string, tag = "16")]
+    pub etag: ::prost::alloc::string::String,
     /// How it is reached.
     #[prost(oneof = "upstream::Transport", tags = "5, 6")]
     pub transport: ::core::option::Option<upstream::Transport>,
@@ -1520,6 +1534,38 @@ pub struct CreateUpstreamResponse {
     #[prost(string, tag = "2")]
     pub revision: ::prost::alloc::string::String,
 }
+/// An upstream to delete.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteUpstreamRequest {
+    /// The upstream: its id (UUID) or its slug. Required.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// Tenant that owns it (UUID); empty for the caller's own. Another one takes an operator key.
+    #[prost(string, tag = "2")]
+    pub client_id: ::prost::alloc::string::String,
+    /// Upstream.etag that the deletion is based on; a mismatch is ABORTED. Empty to delete it however it is declared now.
+    #[prost(string, tag = "3")]
+    pub etag: ::prost::alloc::string::String,
+    /// Check everything, write nothing.
+    #[prost(bool, tag = "4")]
+    pub validate_only: bool,
+}
+/// The deleted upstream.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct DeleteUpstreamResponse {
+    /// As it was.
+    #[prost(message, optional, tag = "1")]
+    pub upstream: ::core::option::Option<Upstream>,
+    /// Revision without it; the present one with `validate_only`.
+    #[prost(string, tag = "2")]
+    pub revision: ::prost::alloc::string::String,
+    /// Tools that go with it, in every state.
+    #[prost(int32, tag = "3")]
+    pub tool_count: i32,
+    /// Those of them that have an approval which counts.
+    #[prost(int32, tag = "4")]
+    pub approved_count: i32,
+}
 /// A server to list now.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SyncUpstreamRequest {
@@ -1871,7 +1917,7 @@ pub struct ListRulingsRequest {
     /// Only those about this tool (UUID); empty for all. One that never was has none.
     #[prost(string, tag = "4")]
     pub tool_id: ::prost::alloc::string::String,
-    /// Only those about tools of this upstream (UUID); empty for all. It may have been deleted since.
+    /// Only those about this upstream (UUID) and its tools; empty for all. It may have been deleted since.
     #[prost(string, tag = "5")]
     pub upstream_id: ::prost::alloc::string::String,
     /// Only those made at this time or later; absent for all.
@@ -1953,7 +1999,7 @@ pub mod tool_governance_client {
     #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
     use tonic::codegen::http::Uri;
     use tonic::codegen::*;
-    /// Writes: registers upstreams and records what people rule about tools.
+    /// Writes: registers and deletes upstreams, and records what people rule about tools.
     ///
     /// Credentials and errors as on ToolCatalog. When a call answers OK, its effect is on disk, and a read on the same replica
     /// sees it. A ruling is written together with a row of the client's hash-chained log, or not at all. With `validate_only`
@@ -2049,6 +2095,25 @@ pub mod tool_governance_client {
             let path = http::uri::PathAndQuery::from_static("/toolgate.v1.ToolGovernance/CreateUpstream");
             let mut req = request.into_request();
             req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "CreateUpstream"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Deletes an upstream with all its tools and the approvals of them, at once.
+        ///
+        /// Takes `mcp:write`; stdio and `allow_private` upstreams take `mcp:admin`. Its slug and the names of its tools are free
+        /// with the same commit; a slug that is registered again is a new upstream without approvals. The log of rulings keeps
+        /// what was ruled, and gets a row for the deletion.
+        pub async fn delete_upstream(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DeleteUpstreamRequest>,
+        ) -> std::result::Result<tonic::Response<super::DeleteUpstreamResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/toolgate.v1.ToolGovernance/DeleteUpstream");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "DeleteUpstream"));
             self.inner.unary(req, path, codec).await
         }
         /// Lists an upstream now.
@@ -2351,6 +2416,15 @@ pub mod tool_governance_server {
             &self,
             request: tonic::Request<super::CreateUpstreamRequest>,
         ) -> std::result::Result<tonic::Response<super::CreateUpstreamResponse>, tonic::Status>;
+        /// Deletes an upstream with all its tools and the approvals of them, at once.
+        ///
+        /// Takes `mcp:write`; stdio and `allow_private` upstreams take `mcp:admin`. Its slug and the names of its tools are free
+        /// with the same commit; a slug that is registered again is a new upstream without approvals. The log of rulings keeps
+        /// what was ruled, and gets a row for the deletion.
+        async fn delete_upstream(
+            &self,
+            request: tonic::Request<super::DeleteUpstreamRequest>,
+        ) -> std::result::Result<tonic::Response<super::DeleteUpstreamResponse>, tonic::Status>;
         /// Lists an upstream now.
         ///
         /// Takes `mcp:write`. A server that cannot be listed is not an error of this call: the answer shows it in `health` and
@@ -2476,7 +2550,7 @@ pub mod tool_governance_server {
             request: tonic::Request<super::ListClientsRequest>,
         ) -> std::result::Result<tonic::Response<super::ListClientsResponse>, tonic::Status>;
     }
-    /// Writes: registers upstreams and records what people rule about tools.
+    /// Writes: registers and deletes upstreams, and records what people rule about tools.
     ///
     /// Credentials and errors as on ToolCatalog. When a call answers OK, its effect is on disk, and a read on the same replica
     /// sees it. A ruling is written together with a row of the client's hash-chained log, or not at all. With `validate_only`
@@ -2574,6 +2648,44 @@ pub mod tool_governance_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = CreateUpstreamSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolgate.v1.ToolGovernance/DeleteUpstream" => {
+                    #[allow(non_camel_case_types)]
+                    struct DeleteUpstreamSvc<T: ToolGovernance>(pub Arc<T>);
+                    impl<T: ToolGovernance> tonic::server::UnaryService<super::DeleteUpstreamRequest> for DeleteUpstreamSvc<T> {
+                        type Response = super::DeleteUpstreamResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::DeleteUpstreamRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as ToolGovernance>::delete_upstream(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DeleteUpstreamSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

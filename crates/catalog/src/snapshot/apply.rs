@@ -3,11 +3,11 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use toolgate_definition::{Definition, Fingerprint, locks};
-use toolgate_domain::{Tool, ToolId, Upstream, UpstreamId, tool::served_name};
+use toolgate_domain::{Tool, ToolId, Upstream, UpstreamId, tool::served_name, upstream::Tombstone};
 use toolgate_records::{Key, Record};
 use toolgate_store::Revision;
 
-use super::{Parts, Snapshot, ToolEntry, ToolKey, UpstreamEntry, View};
+use super::{Grave, Parts, Snapshot, ToolEntry, ToolKey, UpstreamEntry, View};
 
 /// A row with the revision that wrote it.
 pub(crate) struct Loaded {
@@ -64,6 +64,13 @@ impl Snapshot {
         self
     }
 
+    /// Tools may have left with an upstream before this snapshot was made; it remembers none of those.
+    pub(crate) fn forgetting_who_left(mut self) -> Self {
+        let last = self.graves.values().map(|grave| grave.deleted).max();
+        self.withdrawn.forget_up_to(last.unwrap_or_default());
+        self
+    }
+
     fn drop_row(&mut self, key: Key, touched: &mut BTreeSet<ToolKey>) {
         match key {
             Key::Upstream(_, upstream) => self.drop_upstream(upstream, touched),
@@ -86,14 +93,13 @@ impl Snapshot {
                 }
                 touched.insert(key);
             }
-            // Rulings outlive what they are about, and a text is wanted only with its observed row.
+            // How a tool stood is swept after the tool, and a text is wanted only with its observed row.
             _ => {}
         }
     }
 
     fn drop_upstream(&mut self, id: UpstreamId, touched: &mut BTreeSet<ToolKey>) {
         self.upstreams.remove(&id);
-        self.upstream_versions.remove(&id);
         self.touch_all_of(id, touched);
     }
 
@@ -109,11 +115,22 @@ impl Snapshot {
                 touched.extend(holder.iter().map(|holder| key(holder.upstream, &holder.tool_name)));
                 self.claims.insert(name, (holder, version));
             }
+            Record::UpstreamTombstone(_, upstream, tombstone) => {
+                self.bury(upstream, tombstone, version, touched);
+            }
+            Record::UpstreamSweep(_, upstream, done) => {
+                if let Some(grave) = self.graves.get_mut(&upstream) {
+                    grave.is_swept = done;
+                }
+            }
             Record::Listing(_, upstream, listing) => {
                 if let Some(entry) = self.upstreams.get_mut(&upstream) {
                     Arc::make_mut(entry).listing = Some(listing);
                 }
             }
+            // Not swept yet.
+            Record::Observed(_, upstream, ..) | Record::Ruled(_, upstream, ..)
+                if self.graves.contains_key(&upstream) => {}
             Record::Observed(_, upstream, name, observed) => {
                 let key = key(upstream, &name);
                 self.parts.entry(key.clone()).or_default().observed = Some((observed, version));
@@ -140,9 +157,23 @@ impl Snapshot {
     fn take_upstream(&mut self, upstream: Upstream, version: Revision, touched: &mut BTreeSet<ToolKey>) {
         let id = upstream.id;
         let listing = self.upstreams.get(&id).and_then(|entry| entry.listing.clone());
-        self.upstreams.insert(id, Arc::new(UpstreamEntry { upstream, listing }));
-        self.upstream_versions.insert(id, version);
+        self.upstreams.insert(id, Arc::new(UpstreamEntry { upstream, declared: version, listing }));
         self.touch_all_of(id, touched);
+    }
+
+    /// The upstream's own rows go in the same commit. Whoever was refused a name that it held has that name now.
+    fn bury(
+        &mut self,
+        id: UpstreamId,
+        tombstone: Tombstone,
+        deleted: Revision,
+        touched: &mut BTreeSet<ToolKey>,
+    ) {
+        self.graves.insert(id, Grave { tombstone, deleted, is_swept: false });
+        // A walk over all names, which a deletion alone takes.
+        let held =
+            self.claims.iter().filter(|(_, (holder, _))| holder.as_ref().is_some_and(|h| h.upstream == id));
+        held.for_each(|(name, _)| self.touch_named(name, touched));
     }
 
     fn touch_all_of(&self, id: UpstreamId, touched: &mut BTreeSet<ToolKey>) {
@@ -152,8 +183,7 @@ impl Snapshot {
     }
 
     fn touch_named(&self, name: &str, touched: &mut BTreeSet<ToolKey>) {
-        let first = (name.to_owned(), super::first_key());
-        touched.extend(self.names.range(first..).take_while(|(n, _)| n == name).map(|(_, key)| key.clone()));
+        touched.extend(self.named(name).cloned());
     }
 
     /// Makes the tool anew from its parts. Without an observed row, its text or its upstream there is no tool: not yet,
@@ -172,6 +202,9 @@ impl Snapshot {
     }
 
     fn withdraw(&mut self, key: &ToolKey) {
+        if self.graves.contains_key(&key.upstream) {
+            self.parts.remove(key);
+        }
         let Some(old) = self.tools.remove(key) else { return };
         self.ids.remove(&old.tool.id);
         self.names.remove(&(old.tool.namespaced_name(), key.clone()));
@@ -183,14 +216,13 @@ impl Snapshot {
         let Parts { observed, ruled } = self.parts.get(key)?;
         let (observed, observed_at) = observed.clone()?;
         let (ruled, ruled_at) = ruled.clone().unwrap_or_default();
-        let upstream = &self.upstreams.get(&key.upstream)?.upstream;
+        let UpstreamEntry { upstream, declared, .. } = &**self.upstreams.get(&key.upstream)?;
         let definition = match definition {
             Some(definition) => definition,
             None => Arc::clone(self.held(key, observed.fingerprint)?),
         };
         let name = served_name(upstream.name_policy, &upstream.slug, &key.name, &observed, &ruled);
         let (claim, claimed_at) = self.claim_of(key, &name);
-        let declared_at = self.version_of(key.upstream);
         let tool = Tool {
             id: ToolId::of(key.upstream, &key.name),
             client: self.client,
@@ -204,10 +236,6 @@ impl Snapshot {
             ruled,
             claim,
         };
-        Some(ToolEntry { tool, changed: observed_at.max(ruled_at).max(claimed_at).max(declared_at) })
-    }
-
-    fn version_of(&self, upstream: UpstreamId) -> Revision {
-        self.upstream_versions.get(&upstream).copied().unwrap_or_default()
+        Some(ToolEntry { tool, changed: observed_at.max(ruled_at).max(claimed_at).max(*declared) })
     }
 }

@@ -4,7 +4,7 @@ use std::{ops::Bound, sync::Arc};
 
 use toolgate_domain::{ToolState, UpstreamId, limits};
 
-use super::{Snapshot, ToolEntry, ToolKey, View, first_key};
+use super::{Snapshot, ToolEntry, ToolKey, View};
 
 /// Which tools a list is about. Empty members do not restrict.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -48,8 +48,8 @@ impl Snapshot {
     pub fn page(&self, view: View, filter: &Filter, after: Option<&ToolKey>, size: PageSize) -> ToolPage {
         match &filter.namespaced_name {
             Some(name) => {
-                let named = self.names.range((name.clone(), first_key())..).take_while(|(n, _)| n == name);
-                fill(named.filter_map(|(_, key)| self.tools.get_key_value(key)), view, filter, after, size)
+                let named = self.named(name).filter_map(|key| self.tools.get_key_value(key));
+                fill(named, view, filter, after, size)
             }
             None => {
                 let from = start(filter, after);

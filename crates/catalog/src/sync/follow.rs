@@ -60,8 +60,8 @@ async fn moved(syncer: &Syncer, before: &Upstream, synced: &mut watch::Receiver<
         if synced.changed().await.is_err() {
             return std::future::pending().await;
         }
-        let now = syncer.upstream(before.client, before.id).await;
-        if now.is_ok_and(|now| now.transport != before.transport) {
+        let now = syncer.declared(before.client, before.id).await;
+        if now.is_ok_and(|now| now.upstream.transport != before.transport) {
             return;
         }
     }

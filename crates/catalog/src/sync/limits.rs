@@ -41,5 +41,7 @@ pub(super) const STATUS_EVERY_MS: i64 = 60_000;
 pub(super) const COMMIT_WRITES: usize = 96;
 /// Bytes of one commit of a sync.
 pub(super) const COMMIT_BYTES: usize = 768 * 1024;
+/// How often an upstream is listed for one sync, if it is declared differently meanwhile.
+pub(super) const DECLARED_ATTEMPTS: usize = 3;
 /// How often a sync that met another writer is planned anew.
 pub(super) const PLAN_ATTEMPTS: usize = 3;

@@ -6,7 +6,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use toolgate_definition::names::{Slug, canonical_name, canonical_name_with_tail, namespaced_name};
-use toolgate_domain::{Upstream, upstream::NamePolicy};
+use toolgate_domain::{Upstream, UpstreamId, upstream::NamePolicy};
 use toolgate_records::{Key, NameHolder, Record};
 use toolgate_store::{Revision, SharedStore, StoreError};
 
@@ -71,11 +71,26 @@ pub(super) async fn claim(
 ) -> Result<(Option<NameHolder>, Revision), StoreError> {
     let key = Key::NameClaim(upstream.client, name.to_owned()).encode();
     let Some(row) = store.get(&key).await? else { return Ok((None, Revision::ZERO)) };
-    match Record::decode(&row.key, &row.value) {
-        Ok(Record::NameClaim(_, _, holder)) => Ok((holder, row.version)),
-        Ok(other) => Err(StoreError::Damaged(format!("{:?} where a claim belongs", other.key()))),
-        Err(error) => Err(StoreError::Damaged(error.to_string())),
+    let holder = match Record::decode(&row.key, &row.value) {
+        Ok(Record::NameClaim(_, _, holder)) => holder,
+        Ok(other) => {
+            return Err(StoreError::Damaged(format!("{:?} where a claim belongs", other.key())));
+        }
+        Err(error) => return Err(StoreError::Damaged(error.to_string())),
+    };
+    match holder {
+        Some(holder)
+            if holder.upstream != upstream.id && is_gone(store, upstream, holder.upstream).await? =>
+        {
+            Ok((None, row.version))
+        }
+        holder => Ok((holder, row.version)),
     }
+}
+
+/// Whether another upstream of the same client was deleted: what it claimed is void then, for its id never comes back.
+async fn is_gone(store: &SharedStore, upstream: &Upstream, other: UpstreamId) -> Result<bool, StoreError> {
+    Ok(store.get(&Key::Upstream(upstream.client, other).encode()).await?.is_none())
 }
 
 #[cfg(test)]

@@ -15,11 +15,11 @@ use toolgate_upstream::{Endpoint, Incomplete, Listing, ListingEnd, ListingError,
 use super::{
     SyncLimits,
     endpoint::endpoint,
-    limits::{PLAN_ATTEMPTS, STATUS_EVERY_MS},
+    limits::{DECLARED_ATTEMPTS, PLAN_ATTEMPTS, STATUS_EVERY_MS},
     naming::name_all,
     plan::{self, Plan},
     reading::{Reading, read},
-    write::{self, Before},
+    write::{self, Before, Declared},
 };
 use crate::{from_commit_error, from_row_error, from_store_error, upstreams::status};
 
@@ -82,18 +82,30 @@ impl Syncer {
     /// Lists the upstream and writes what is new.
     #[tracing::instrument(name = "sync", skip_all, fields(client.id = %client, upstream.id = %id))]
     pub(super) async fn sync(&self, client: ClientId, id: UpstreamId) -> Result<Report, Fault> {
-        let upstream = self.upstream(client, id).await?;
-        let endpoint = match endpoint(&upstream, &self.sealer) {
+        for _ in 1..DECLARED_ATTEMPTS {
+            let declared = self.declared(client, id).await?;
+            match self.sync_as(&declared).await {
+                // What was listed is not what is declared by now, and was not written.
+                Err(_) if self.declared(client, id).await?.version != declared.version => {}
+                result => return result,
+            }
+        }
+        self.sync_as(&self.declared(client, id).await?).await
+    }
+
+    async fn sync_as(&self, declared: &Declared) -> Result<Report, Fault> {
+        let upstream = &declared.upstream;
+        let endpoint = match endpoint(upstream, &self.sealer) {
             Ok(endpoint) => endpoint,
             Err(fault) => {
-                self.note(&upstream, Health::Unavailable, UNREADABLE.into()).await?;
+                self.note(declared, Health::Unavailable, UNREADABLE.into()).await?;
                 return Err(fault);
             }
         };
         let listed = match self.servers.list_tools(&endpoint, &self.limits.listing).await {
             Ok(listing) => judged(listing).await?,
             Err(error) => {
-                self.note(&upstream, Health::Unavailable, told(&error)).await?;
+                self.note(declared, Health::Unavailable, told(&error)).await?;
                 return Ok(Report {
                     summary: Summary::default(),
                     health: Health::Unavailable,
@@ -102,12 +114,12 @@ impl Syncer {
                 });
             }
         };
-        let (mut listed, unconfirmed) = self.confirmed(&upstream, &endpoint, listed).await?;
+        let (mut listed, unconfirmed) = self.confirmed(upstream, &endpoint, listed).await?;
         let (health, error) = judge(&listed.end, unconfirmed);
         let ttl = listed.ttl;
-        let (summary, written) = self.write(&upstream, &mut listed.reading, health == Health::Ok).await?;
-        let last = self.write_listing(&upstream, listed).await?;
-        self.note(&upstream, health, error).await?;
+        let (summary, written) = self.write(declared, &mut listed.reading, health == Health::Ok).await?;
+        let last = self.write_listing(declared, listed).await?;
+        self.note(declared, health, error).await?;
         Ok(Report { summary, health, revision: last.or(written), ttl })
     }
 
@@ -117,22 +129,23 @@ impl Syncer {
         client: ClientId,
         id: UpstreamId,
     ) -> Result<(Upstream, Endpoint), Fault> {
-        let upstream = self.upstream(client, id).await?;
+        let upstream = self.declared(client, id).await?.upstream;
         let endpoint = endpoint(&upstream, &self.sealer)?;
         Ok((upstream, endpoint))
     }
 
-    pub(super) async fn upstream(&self, client: ClientId, id: UpstreamId) -> Result<Upstream, Fault> {
+    pub(super) async fn declared(&self, client: ClientId, id: UpstreamId) -> Result<Declared, Fault> {
         match self.record(&Key::Upstream(client, id)).await? {
-            Some(Record::Upstream(upstream)) => Ok(upstream),
+            Some((Record::Upstream(upstream), version)) => Ok(Declared { upstream, version }),
             _ => Err(Fault::UpstreamNotFound),
         }
     }
 
-    async fn record(&self, key: &Key) -> Result<Option<Record>, Fault> {
+    async fn record(&self, key: &Key) -> Result<Option<(Record, Revision)>, Fault> {
         let row = self.store.get(&key.encode()).await.map_err(|error| from_store_error(&error))?;
-        row.map(|row| Record::decode(&row.key, &row.value).map_err(|error| from_row_error(&error)))
-            .transpose()
+        let Some(row) = row else { return Ok(None) };
+        let record = Record::decode(&row.key, &row.value).map_err(|error| from_row_error(&error))?;
+        Ok(Some((record, row.version)))
     }
 
     /// A listing that would leave an upstream without any tool is read a second time: the second one counts if it is
@@ -173,18 +186,19 @@ impl Syncer {
     /// Plans and commits; from the start again when another writer came between.
     async fn write(
         &self,
-        upstream: &Upstream,
+        declared: &Declared,
         reading: &mut Reading,
         complete: bool,
     ) -> Result<(Summary, Option<Revision>), Fault> {
         let mut total = Summary::default();
         for attempt in 1.. {
+            let upstream = &declared.upstream;
             let before = self.observed(upstream).await?;
             let named = name_all(&self.store, upstream, &before, reading).await;
             named.map_err(|error| from_store_error(&error))?;
             let plan = plan::plan(&plain(&before), reading, complete, self.clock.now());
             total = if attempt == 1 { summary(&plan) } else { total };
-            match write::commit_all(&self.store, upstream, &before, &plan).await {
+            match write::commit_all(&self.store, declared, &before, &plan).await {
                 Ok(revision) => return Ok((total, revision)),
                 Err(CommitError::Conflict(_)) if attempt < PLAN_ATTEMPTS => {}
                 Err(error) => return Err(from_commit_error(&error)),
@@ -193,24 +207,25 @@ impl Syncer {
         Ok((total, None))
     }
 
-    async fn write_listing(&self, upstream: &Upstream, listed: Listed) -> Result<Option<Revision>, Fault> {
+    async fn write_listing(&self, declared: &Declared, listed: Listed) -> Result<Option<Revision>, Fault> {
         let now = LastListing {
             entries_read: listed.reading.entries_read,
             protocol_version: listed.protocol_version,
             issues: listed.reading.issues,
         };
-        let record = Record::Listing(upstream.client, upstream.id, now);
-        if self.record(&record.key()).await?.as_ref() == Some(&record) {
+        let record = Record::Listing(declared.upstream.client, declared.upstream.id, now);
+        if self.record(&record.key()).await?.is_some_and(|(before, _)| before == record) {
             return Ok(None);
         }
         let (key, value) = record.encode();
-        let commit = write::while_registered(upstream, Commit::new().put(key, value));
+        let commit = write::while_declared(declared, Commit::new().put(key, value));
         self.store.commit(commit).await.map(Some).map_err(|error| from_commit_error(&error))
     }
 
     /// Writes the status where it says something new, and at most once a minute where it does not.
-    async fn note(&self, upstream: &Upstream, health: Health, mut error: String) -> Result<(), Fault> {
+    async fn note(&self, declared: &Declared, health: Health, mut error: String) -> Result<(), Fault> {
         truncate(&mut error);
+        let upstream = &declared.upstream;
         let now = self.clock.now();
         let before = status(self.store.as_ref(), upstream.client, upstream.id).await?;
         let news = before.health != health || before.last_error != error;
@@ -222,7 +237,7 @@ impl Syncer {
         let last_complete_at = if health == Health::Ok { Some(now) } else { before.last_complete_at };
         let status = SyncStatus { health, last_complete_at, last_attempt_at: Some(now), last_error: error };
         let (key, value) = Record::Status(upstream.client, upstream.id, status).encode();
-        let commit = write::while_registered(upstream, Commit::new().put(key, value));
+        let commit = write::while_declared(declared, Commit::new().put(key, value));
         self.store.commit(commit).await.map(|_| ()).map_err(|error| from_commit_error(&error))
     }
 }

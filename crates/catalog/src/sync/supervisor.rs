@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use tokio::sync::{Notify, mpsc, oneshot, watch};
@@ -27,7 +27,15 @@ type Waiter = Option<oneshot::Sender<Result<Report, Fault>>>;
 #[derive(Debug, Clone)]
 pub struct Syncs {
     syncer: Arc<Syncer>,
-    tasks: Arc<Mutex<HashMap<UpstreamId, mpsc::Sender<Waiter>>>>,
+    tasks: Arc<Mutex<HashMap<UpstreamId, Task>>>,
+}
+
+/// The way to the task of one upstream.
+#[derive(Debug, Clone)]
+struct Task {
+    asks: mpsc::Sender<Waiter>,
+    /// What is under way is of no use: the upstream is declared differently, or gone.
+    void: Arc<Notify>,
 }
 
 impl Syncs {
@@ -82,8 +90,20 @@ impl Syncs {
         receiver.await.map_err(|_| Fault::Draining)?
     }
 
+    /// Tells the task of an upstream that was deleted, so that it ends at once.
+    pub fn end(&self, upstream: UpstreamId) {
+        if let Some(task) = self.tasks().remove(&upstream) {
+            task.void.notify_one();
+        }
+    }
+
+    fn tasks(&self) -> MutexGuard<'_, HashMap<UpstreamId, Task>> {
+        // The map is whole even where a holder of the lock panicked: each change of it is a single step.
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn enqueue(&self, client: ClientId, upstream: UpstreamId, waiter: Waiter) -> Result<(), Fault> {
-        self.task(client, upstream).try_send(waiter).map_err(|error| match error {
+        self.task(client, upstream).asks.try_send(waiter).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => {
                 Fault::LimitExceeded { limit: "MAX_WAITING_SYNCS", value: MAX_WAITING as u64 }
             }
@@ -91,15 +111,16 @@ impl Syncs {
         })
     }
 
-    fn task(&self, client: ClientId, upstream: UpstreamId) -> mpsc::Sender<Waiter> {
-        // The map is whole even where a holder of the lock panicked: inserting is its only change.
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+    fn task(&self, client: ClientId, upstream: UpstreamId) -> Task {
+        let mut tasks = self.tasks();
         match tasks.get(&upstream) {
             // One that ended, as for an upstream that was not there yet, or by a panic, is followed by another.
-            Some(task) if !task.is_closed() => task.clone(),
+            Some(task) if !task.asks.is_closed() => task.clone(),
             Some(_) | None => {
-                let (task, asks) = mpsc::channel(MAX_WAITING);
-                tokio::spawn(run(Arc::clone(&self.syncer), client, upstream, asks));
+                let (asks, asked) = mpsc::channel(MAX_WAITING);
+                let task = Task { asks, void: Arc::default() };
+                let signals = Signals { notices: Notify::new(), void: Arc::clone(&task.void) };
+                tokio::spawn(run(Arc::clone(&self.syncer), client, upstream, asked, signals));
                 tasks.insert(upstream, task.clone());
                 task
             }
@@ -108,13 +129,26 @@ impl Syncs {
 }
 
 /// All that is done for one upstream, until nobody can ask any more or the upstream is gone.
-async fn run(syncer: Arc<Syncer>, client: ClientId, upstream: UpstreamId, asks: mpsc::Receiver<Waiter>) {
+async fn run(
+    syncer: Arc<Syncer>,
+    client: ClientId,
+    upstream: UpstreamId,
+    asks: mpsc::Receiver<Waiter>,
+    signals: Signals,
+) {
     let (synced, followed) = watch::channel(false);
-    let notices = Notify::new();
     tokio::select! {
-        () = sync(&syncer, client, upstream, asks, &notices, &synced) => {}
-        () = follow::follow(&syncer, client, upstream, followed, &notices) => {}
+        () = sync(&syncer, client, upstream, asks, &signals, &synced) => {}
+        () = follow::follow(&syncer, client, upstream, followed, &signals.notices) => {}
     }
+}
+
+/// What moves a task beside requests and time.
+struct Signals {
+    /// The server tells that its list changed.
+    notices: Notify,
+    /// As in [`Task`].
+    void: Arc<Notify>,
 }
 
 /// Syncs now, and then on request, on notice or when it is time. Tells after each sync whether it went well.
@@ -123,7 +157,7 @@ async fn sync(
     client: ClientId,
     upstream: UpstreamId,
     mut asks: mpsc::Receiver<Waiter>,
-    notices: &Notify,
+    signals: &Signals,
     synced: &watch::Sender<bool>,
 ) {
     let mut failures = 0;
@@ -134,7 +168,13 @@ async fn sync(
         while let Ok(waiter) = asks.try_recv() {
             waiters.extend(waiter);
         }
-        let result = syncer.sync(client, upstream).await;
+        let result = tokio::select! {
+            result = syncer.sync(client, upstream) => result,
+            () = signals.void.notified() => {
+                synced.send_replace(false);
+                continue;
+            }
+        };
         log(client, upstream, &result);
         let fine = is_fine(&result);
         failures = if fine { 0 } else { failures + 1 };
@@ -153,7 +193,8 @@ async fn sync(
                 Some(waiter) => waiters.extend(waiter),
                 None => return,
             },
-            () = noticed(notices, noticed_at) => noticed_at = Some(Instant::now()),
+            () = signals.void.notified() => {}
+            () = noticed(&signals.notices, noticed_at) => noticed_at = Some(Instant::now()),
             () = sleep(pause(syncer.limits.interval, upstream, failures, ttl)) => {}
         }
     }

@@ -13,37 +13,46 @@ use super::{
     plan::{Plan, Step},
 };
 
+/// An upstream with the version of its row.
+#[derive(Debug, Clone)]
+pub(super) struct Declared {
+    pub(super) upstream: Upstream,
+    pub(super) version: Revision,
+}
+
 /// What is observed of an upstream's tools, with the versions of the rows.
 pub(super) type Before = BTreeMap<Arc<str>, (Observed, Revision)>;
 
 /// Commits the whole plan: what is listed first, what is gone last. Answers the last revision, if anything was written.
 pub(super) async fn commit_all(
     store: &SharedStore,
-    upstream: &Upstream,
+    declared: &Declared,
     before: &Before,
     plan: &Plan,
 ) -> Result<Option<Revision>, CommitError> {
     let mut batch = Commit::new();
     let mut last = None;
     for step in plan.listed.iter().chain(&plan.removed) {
-        let part = part(store, upstream, before, step).await?;
+        let part = part(store, &declared.upstream, before, step).await?;
         if batch.writes.len() + part.writes.len() > COMMIT_WRITES
             || bytes(&batch) + bytes(&part) > COMMIT_BYTES
         {
-            last = Some(store.commit(while_registered(upstream, std::mem::take(&mut batch))).await?);
+            last = Some(store.commit(while_declared(declared, std::mem::take(&mut batch))).await?);
         }
         batch.conditions.extend(part.conditions);
         batch.writes.extend(part.writes);
     }
     if !batch.writes.is_empty() {
-        last = Some(store.commit(while_registered(upstream, batch)).await?);
+        last = Some(store.commit(while_declared(declared, batch)).await?);
     }
     Ok(last)
 }
 
-/// The same commit, for as long as the upstream exists.
-pub(super) fn while_registered(upstream: &Upstream, commit: Commit) -> Commit {
-    commit.when(Condition::Present(Key::Upstream(upstream.client, upstream.id).encode()))
+/// The same commit, for as long as the upstream is declared so: what was listed of a server that it no longer means is of
+/// no use.
+pub(super) fn while_declared(declared: &Declared, commit: Commit) -> Commit {
+    let Declared { upstream, version } = declared;
+    commit.when(Condition::Equals(Key::Upstream(upstream.client, upstream.id).encode(), *version))
 }
 
 fn bytes(commit: &Commit) -> usize {

@@ -230,6 +230,23 @@ impl<'a> UpstreamAnswer<'a> {
     }
 }
 
+/// `DeleteUpstreamResponse`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DeletedUpstream<'a> {
+    #[serde(flatten)]
+    answer: UpstreamAnswer<'a>,
+    tool_count: i32,
+    approved_count: i32,
+}
+
+impl<'a> DeletedUpstream<'a> {
+    pub(crate) fn new(upstream: &'a v1::Upstream, response: &'a v1::DeleteUpstreamResponse) -> Self {
+        let v1::DeleteUpstreamResponse { tool_count, approved_count, .. } = *response;
+        Self { answer: UpstreamAnswer::new(upstream, &response.revision), tool_count, approved_count }
+    }
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Upstream<'a> {
@@ -251,6 +268,7 @@ pub(crate) struct Upstream<'a> {
     entries_read: i32,
     protocol_version: &'a str,
     name_policy: Value,
+    etag: &'a str,
 }
 
 #[derive(Serialize)]
@@ -288,6 +306,7 @@ impl<'a> From<&'a v1::Upstream> for Upstream<'a> {
             entries_read: upstream.entries_read,
             protocol_version: &upstream.protocol_version,
             name_policy: Value::of(upstream.name_policy, v1::NamePolicy::as_str_name),
+            etag: &upstream.etag,
         }
     }
 }
@@ -400,6 +419,8 @@ pub(crate) struct Ruling<'a> {
     served_name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fixed_args_json: Option<&'a str>,
+    upstream_slug: &'a str,
+    tool_count: i32,
 }
 
 impl<'a> From<&'a v1::Ruling> for Ruling<'a> {
@@ -419,6 +440,8 @@ impl<'a> From<&'a v1::Ruling> for Ruling<'a> {
             description_override: row.description_override.as_deref(),
             served_name: row.served_name.as_deref(),
             fixed_args_json: row.fixed_args_json.as_deref(),
+            upstream_slug: &row.upstream_slug,
+            tool_count: row.tool_count,
         }
     }
 }

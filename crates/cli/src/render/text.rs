@@ -165,6 +165,7 @@ pub(crate) fn upstream(upstream: &Upstream) -> Vec<String> {
         field("id", &upstream.id),
         field("client", &upstream.client_id),
         field("registered", &time(&upstream.create_time)),
+        field("etag", &upstream.etag),
         field("sync issues", &upstream.sync_issues.len().to_string()),
     ]);
     lines.extend(sync_issues(upstream));
@@ -186,6 +187,12 @@ fn sync_issues(upstream: &Upstream) -> Vec<String> {
         ]);
     }
     table.lines().collect()
+}
+
+/// What a deletion takes with it.
+pub(crate) fn goes_with(tools: i32, approved: i32) -> String {
+    let plural = if tools == 1 { "" } else { "s" };
+    format!("{tools} tool{plural}, {approved} of them approved")
 }
 
 /// What a sync that was waited for found.
@@ -238,9 +245,17 @@ pub(crate) fn ruling_row(row: &Ruling) -> [String; 6] {
         row.create_time.as_ref().map_or(NONE.to_owned(), ToString::to_string),
         row.subject.clone(),
         word(row.act, "RULING_ACT_", RulingAct::as_str_name),
-        row.tool_name.clone(),
+        ruled_about(row),
         or_none(&what_was_set(row)).to_owned(),
     ]
+}
+
+/// The tool, or the upstream with all its tools.
+fn ruled_about(row: &Ruling) -> String {
+    match row.act() {
+        RulingAct::DeleteUpstream => format!("{} ({} tools)", row.upstream_slug, row.tool_count),
+        _ => row.tool_name.clone(),
+    }
 }
 
 /// What was set, where something was.

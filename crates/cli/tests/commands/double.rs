@@ -40,6 +40,7 @@ pub(crate) struct Script {
     pub(crate) rulings: Vec<(&'static str, String, bool)>,
     pub(crate) locked: Vec<(String, Vec<String>)>,
     pub(crate) created: Vec<CreateUpstreamRequest>,
+    pub(crate) deletions: Vec<DeleteUpstreamRequest>,
     pub(crate) syncs: Vec<SyncUpstreamRequest>,
     pub(crate) resumes: Vec<String>,
 }
@@ -198,6 +199,21 @@ impl ToolGovernance for Double {
         let upstream = crate::upstream(9, &request.slug);
         self.script().created.push(request);
         Ok(Response::new(CreateUpstreamResponse { upstream: Some(upstream), revision: "r8".to_owned() }))
+    }
+
+    async fn delete_upstream(
+        &self,
+        request: Request<DeleteUpstreamRequest>,
+    ) -> Result<Response<DeleteUpstreamResponse>, Status> {
+        let request = request.into_inner();
+        let mut script = self.script();
+        let is_named = |upstream: &&Upstream| upstream.slug == request.id || upstream.id == request.id;
+        let upstream = script.upstreams.iter().find(is_named).cloned().ok_or_else(no_upstream)?;
+        let tool_count = script.tools.iter().filter(|tool| tool.upstream_id == upstream.id).count() as i32;
+        script.deletions.push(request);
+        let (revision, approved_count) = ("r8".to_owned(), 1);
+        let upstream = Some(upstream);
+        Ok(Response::new(DeleteUpstreamResponse { upstream, revision, tool_count, approved_count }))
     }
 
     async fn sync_upstream(

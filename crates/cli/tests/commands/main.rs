@@ -90,6 +90,7 @@ pub(crate) fn upstream(number: usize, slug: &str) -> Upstream {
         slug: slug.to_owned(),
         health: UpstreamHealth::Ok.into(),
         create_time: Some(Default::default()),
+        etag: "e4".to_owned(),
         ..Default::default()
     }
 }
@@ -131,6 +132,8 @@ fn words_that_contradict_each_other_are_refused() {
         "upstream add gh --url http://x -- /bin/server",
         "upstream add gh --stdio --header-file f -- /bin/server",
         "upstream add gh --url http://x --env-file f",
+        "upstream remove",
+        "upstream remove gh --yes --dry-run",
         "tool approve",
         "tool approve --all",
         "tool approve gh__a --all --upstream gh",

@@ -4,7 +4,7 @@ use toolgate_api_proto::v1::{HttpTransport, SyncIssue, Upstream, UpstreamHealth,
 use toolgate_cli::Exit;
 
 use crate::double::Script;
-use crate::{Double, file, id, upstream};
+use crate::{Double, Seat, file, id, tool, upstream};
 
 fn listed() -> Upstream {
     let issue = SyncIssue {
@@ -185,4 +185,50 @@ async fn a_new_key_is_all_that_stands_on_standard_output() {
     let json = double.run(&[&words[..], &["--json"]].concat()).await;
     let read: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!((&read["secret"], &read["apiKey"]["displayName"]), (&json!("tg_5_secret"), &json!("ci")));
+}
+
+fn with_two_tools() -> Script {
+    Script { upstreams: vec![listed()], tools: vec![tool(2, "a"), tool(3, "b")], ..Default::default() }
+}
+
+#[tokio::test]
+async fn a_person_is_told_what_goes_with_an_upstream_before_it_is_deleted() {
+    let double = Double::start(with_two_tools()).await;
+
+    let ended = double.run_as(Seat::Person("y\n"), &["upstream", "remove", "gh"]).await;
+
+    let told = format!("gh  {}: 2 tools, 1 of them approved\nDelete it? [y/N] ", id(1));
+    assert_eq!((ended.err, ended.exit), (told, Exit::Ok));
+    assert_eq!(ended.out, format!("deleted gh  {}, with 2 tools, 1 of them approved\n", id(1)));
+    let asked: Vec<_> =
+        double.script().deletions.drain(..).map(|ask| (ask.validate_only, ask.etag)).collect();
+    assert_eq!(asked, [(true, String::new()), (false, "e4".into())], "what is deleted is what was shown");
+}
+
+#[tokio::test]
+async fn an_upstream_that_nobody_confirms_stays() {
+    let double = Double::start(with_two_tools()).await;
+    for (seat, exit) in [(Seat::Person("n\n"), Exit::Failure), (Seat::Script, Exit::Usage)] {
+        assert_eq!(double.run_as(seat, &["upstream", "remove", "gh"]).await.exit, exit);
+    }
+    let dry = double.run(&["upstream", "remove", "gh", "--dry-run"]).await;
+    assert_eq!(
+        dry.out,
+        "gh can be deleted, with 2 tools, 1 of them approved (dry run: nothing was written)\n"
+    );
+    assert!(double.script().deletions.iter().all(|ask| ask.validate_only));
+}
+
+#[tokio::test]
+async fn a_script_deletes_an_upstream_when_it_says_so() {
+    let double = Double::start(with_two_tools()).await;
+    let ended = double.run(&["upstream", "remove", "gh", "--yes", "--json"]).await;
+    let read: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(
+        (&read["toolCount"], &read["upstream"]["slug"], &read["revision"]),
+        (&json!(2), &json!("gh"), &json!("r8"))
+    );
+    assert!(!double.script().deletions.pop().unwrap().validate_only);
+    let unknown = double.run(&["upstream", "remove", "lost", "--yes"]).await;
+    assert_eq!(unknown.exit, Exit::NotFound);
 }

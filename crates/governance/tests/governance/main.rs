@@ -6,6 +6,7 @@ mod audit;
 mod catalogue;
 mod clients;
 mod counting_store;
+mod deletions;
 mod keys;
 mod limits;
 mod notices;

@@ -7,7 +7,7 @@ use std::{
     pin::Pin,
     sync::{
         Mutex,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -46,6 +46,7 @@ pub(crate) struct TroubledStore {
     inner: SharedStore,
     trouble: Mutex<Option<Trouble>>,
     commits_left: AtomicUsize,
+    met_death: AtomicBool,
     watches: watch::Sender<Watches>,
 }
 
@@ -55,6 +56,7 @@ impl TroubledStore {
             inner,
             trouble: Mutex::new(None),
             commits_left: AtomicUsize::new(usize::MAX),
+            met_death: AtomicBool::new(false),
             watches: watch::Sender::new(Watches { flow: true, cuts: 0 }),
         }
     }
@@ -78,6 +80,11 @@ impl TroubledStore {
     /// As if the process were killed after so many more commits.
     pub(crate) fn dies_after(&self, commits: usize) {
         self.commits_left.store(commits, Ordering::SeqCst);
+    }
+
+    /// Whether that has happened, and somebody has met it.
+    pub(crate) fn is_dead(&self) -> bool {
+        self.met_death.load(Ordering::SeqCst)
     }
 
     /// Whether watches tell what they know, or fall ever further behind.
@@ -114,6 +121,7 @@ impl Store for TroubledStore {
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
         let left = |left: usize| left.checked_sub(1);
         if self.commits_left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, left).is_err() {
+            self.met_death.store(true, Ordering::SeqCst);
             return Err(StoreError::Closed.into());
         }
         let trouble = self.trouble.lock().unwrap().take();

@@ -1,7 +1,10 @@
 //! Rulings to the wire.
 
 use toolgate_api_proto::v1 as pb;
-use toolgate_domain::{ToolId, ruling::Act};
+use toolgate_domain::{
+    ToolId,
+    ruling::{Act, Ruling},
+};
 use toolgate_governance::LoggedRuling;
 
 use super::{fields::timestamp, tool::effect_to_proto};
@@ -9,18 +12,26 @@ use super::{fields::timestamp, tool::effect_to_proto};
 /// The message of a row of the log.
 pub(crate) fn to_proto(row: LoggedRuling) -> pb::Ruling {
     let LoggedRuling { ruling, stored, hash } = row;
+    let tool_id = tool_id(&ruling);
     let common = pb::Ruling {
         sequence: i64::try_from(ruling.sequence).unwrap_or(i64::MAX),
         create_time: Some(timestamp(ruling.at)),
         subject: ruling.subject,
         upstream_id: ruling.upstream.to_string(),
-        tool_id: ToolId::of(ruling.upstream, &ruling.tool_name).to_string(),
+        tool_id,
         tool_name: ruling.tool_name,
         stored,
         hash: hash.to_vec(),
         ..Default::default()
     };
     with_act(common, ruling.act)
+}
+
+fn tool_id(ruling: &Ruling) -> String {
+    if ruling.act.is_about_upstream() {
+        return String::new();
+    }
+    ToolId::of(ruling.upstream, &ruling.tool_name).to_string()
 }
 
 fn with_act(mut row: pb::Ruling, act: Act) -> pb::Ruling {
@@ -47,6 +58,11 @@ fn with_act(mut row: pb::Ruling, act: Act) -> pb::Ruling {
         Act::SetLocks(locks) => {
             row.fixed_args_json = Some(locks.to_json());
             pb::RulingAct::SetLocks
+        }
+        Act::DeleteUpstream { slug, tool_count } => {
+            row.upstream_slug = slug;
+            row.tool_count = i32::try_from(tool_count).unwrap_or(i32::MAX);
+            pb::RulingAct::DeleteUpstream
         }
     };
     row.set_act(act);

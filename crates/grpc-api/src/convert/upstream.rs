@@ -12,9 +12,10 @@ use toolgate_domain::{
 };
 
 use super::fields::timestamp;
+use crate::tokens::Tokens;
 
 /// The message of an upstream. Secrets have only their names in it.
-pub(crate) fn to_proto(detail: &UpstreamDetail) -> pb::Upstream {
+pub(crate) fn to_proto(detail: &UpstreamDetail, tokens: &Tokens<'_>) -> pb::Upstream {
     let UpstreamDetail { entry, status } = detail;
     let upstream = &entry.upstream;
     let listing = entry.listing.clone().unwrap_or_default();
@@ -36,6 +37,7 @@ pub(crate) fn to_proto(detail: &UpstreamDetail) -> pb::Upstream {
             NamePolicy::Strict => pb::NamePolicy::Strict.into(),
             NamePolicy::Repair => pb::NamePolicy::Repair.into(),
         },
+        etag: tokens.upstream(entry),
     }
 }
 

@@ -20,6 +20,7 @@ struct Things {
     revision: String,
     answer_etag: String,
     tool_etag: String,
+    upstream_etag: String,
     tools_page: String,
     upstreams_page: String,
     keys_page: String,
@@ -40,6 +41,7 @@ impl Things {
             revision: token(),
             answer_etag: token(),
             tool_etag: token(),
+            upstream_etag: token(),
             tools_page: token(),
             upstreams_page: token(),
             keys_page: token(),
@@ -80,6 +82,7 @@ impl Things {
             revision: tools.revision,
             answer_etag: tools.etag,
             tool_etag: tools.tools[0].etag.clone(),
+            upstream_etag: upstreams.upstreams[0].etag.clone(),
             tools_page: tools.next_page_token,
             upstreams_page: upstreams.next_page_token,
             keys_page: keys.next_page_token,
@@ -112,7 +115,7 @@ macro_rules! ask {
 
 /// What `key` is told when it asks for `things`. `own_tool` is its own.
 async fn walk(ring: &Ring, key: &Key, own_tool: &str, things: &Things) -> Vec<(&'static str, String)> {
-    let Things { client_id, tool, upstream, api_key, revision, tool_etag, .. } = things;
+    let Things { client_id, tool, upstream, api_key, revision, tool_etag, upstream_etag, .. } = things;
     let own = own_tool.to_owned();
     let mut all = Vec::new();
     call!(all, key, ring.catalog,
@@ -145,6 +148,10 @@ async fn walk(ring: &Ring, key: &Key, own_tool: &str, things: &Things) -> Vec<(&
     call!(all, key, ring.governance,
         CreateUpstream = create_upstream:
             pb::CreateUpstreamRequest { client_id: client_id.clone(), ..http("new", &[]) };
+        DeleteUpstream = delete_upstream:
+            ask!(DeleteUpstreamRequest { id: upstream, validate_only: true }),
+            ask!(DeleteUpstreamRequest { id: upstream, client_id: client_id, validate_only: true }),
+            ask!(DeleteUpstreamRequest { id: "srv".to_owned(), etag: upstream_etag, validate_only: true });
         SyncUpstream = sync_upstream:
             ask!(SyncUpstreamRequest { id: upstream }),
             ask!(SyncUpstreamRequest { id: upstream, client_id: client_id });

@@ -6,7 +6,7 @@ use toolgate_domain::{
     sync_issue::SyncIssue,
     sync_status::{Health, LastListing, SyncStatus},
     tool::{Approval, Observed, Ruled},
-    upstream::{NamePolicy, Sealed, Transport},
+    upstream::{NamePolicy, Sealed, Tombstone, Transport},
 };
 
 use super::{
@@ -85,6 +85,25 @@ fn secret_rows(secrets: &[(String, Sealed)]) -> Vec<stored::NamedSecret> {
 
 fn secrets(rows: Vec<stored::NamedSecret>) -> Vec<(String, Sealed)> {
     rows.into_iter().map(|row| (row.name, Sealed(row.sealed))).collect()
+}
+
+pub(super) fn tombstone_row(tombstone: &Tombstone) -> stored::Tombstone {
+    stored::Tombstone {
+        slug: tombstone.slug.to_string(),
+        deleted_at_ms: tombstone.deleted_at.unix_ms(),
+        subject: tombstone.subject.clone(),
+        tool_count: tombstone.tool_count,
+    }
+}
+
+pub(super) fn read_tombstone(row: &Reader<'_>) -> Result<Tombstone, RowError> {
+    let payload: stored::Tombstone = row.payload()?;
+    Ok(Tombstone {
+        slug: payload.slug.parse().map_err(|error| row.wrong("slug", format!("{error}")))?,
+        deleted_at: moment(payload.deleted_at_ms),
+        subject: payload.subject,
+        tool_count: payload.tool_count,
+    })
 }
 
 pub(super) fn slug_claim_row(upstream: UpstreamId) -> stored::Claim {

@@ -56,6 +56,10 @@ fn ruling_row(ruling: &Ruling) -> stored::Ruling {
         Act::SetDescription(text) => stored::Act::SetDescription(stored::MaybeText { text: text.clone() }),
         Act::Rename(text) => stored::Act::Rename(stored::MaybeText { text: text.clone() }),
         Act::SetLocks(locks) => stored::Act::SetLocks(locks_text(locks)),
+        Act::DeleteUpstream { slug, tool_count } => {
+            let (slug, tool_count) = (slug.clone(), *tool_count);
+            stored::Act::DeleteUpstream(stored::DeletedUpstream { slug, tool_count })
+        }
     };
     stored::Ruling {
         sequence: ruling.sequence,
@@ -94,6 +98,9 @@ fn read_ruling(row: &Reader<'_>, payload: stored::Ruling) -> Result<Ruling, RowE
         stored::Act::SetDescription(payload) => Act::SetDescription(payload.text),
         stored::Act::Rename(payload) => Act::Rename(payload.text),
         stored::Act::SetLocks(text) => Act::SetLocks(read_locks(row, &text)?),
+        stored::Act::DeleteUpstream(stored::DeletedUpstream { slug, tool_count }) => {
+            Act::DeleteUpstream { slug, tool_count }
+        }
     };
     Ok(Ruling {
         sequence: payload.sequence,

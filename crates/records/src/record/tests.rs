@@ -5,7 +5,7 @@ use toolgate_domain::{
     sync_issue::SyncIssue,
     sync_status::Health,
     tool::Approval,
-    upstream::{NamePolicy, Sealed, Transport},
+    upstream::{NamePolicy, Sealed, Tombstone, Transport},
 };
 
 use super::*;
@@ -85,6 +85,17 @@ fn one_of_each() -> Vec<Record> {
             Some(NameHolder { upstream: UPSTREAM, tool_name: "a".into() }),
         ),
         Record::NameClaim(CLIENT, "files__b".into(), None),
+        Record::UpstreamTombstone(
+            CLIENT,
+            UPSTREAM,
+            Tombstone {
+                slug: "files".parse().unwrap(),
+                deleted_at: at(6),
+                subject: "key:x".into(),
+                tool_count: 3,
+            },
+        ),
+        Record::UpstreamSweep(CLIENT, UPSTREAM, true),
         Record::Listing(
             CLIENT,
             UPSTREAM,
@@ -119,6 +130,7 @@ fn one_of_each() -> Vec<Record> {
         ruling(Act::Rename(None)),
         ruling(Act::SetLocks(locks())),
         ruling(Act::SetLocks(Locks::default())),
+        ruling(Act::DeleteUpstream { slug: "files".into(), tool_count: 3 }),
         Record::ChainHead(CLIENT, ChainHead { sequence: 4, hash: [5; 32] }),
         Record::ApiKey(ApiKey {
             id: KeyId::from_bytes([4; 16]),
