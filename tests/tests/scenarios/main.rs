@@ -33,6 +33,7 @@ mod scale;
 mod sizes;
 mod telemetry;
 mod tokens;
+mod upstreams;
 
 /// Says what was measured, or not run, past the capture of the test harness.
 fn report(line: &str) {
