@@ -1,4 +1,5 @@
-//! What a tool definition is: exact JSON, its canonical form, its fingerprint, its names, and what is served of it.
+//! What a tool definition is: exact JSON, its canonical form, its fingerprint, its names, what is served of it, and what
+//! becomes of that in other systems' shapes.
 //!
 //! A definition is the JSON object that an upstream lists for one tool. It is kept as the exact text that was listed and
 //! is never rebuilt from a model: a [`Document`](json::Document) is a view over its text. Everything here is pure: no

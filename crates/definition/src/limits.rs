@@ -77,3 +77,22 @@ pub const MAX_PROBLEM_CHARS: usize = 300;
 
 /// Characters of a description in a list of the Melbis shape.
 pub const MAX_BRIEF_CHARS: usize = 160;
+
+/// What a served definition may cost. Beside the definition it may hold a reviewer's description.
+pub const SERVED_DEFINITION: ParseLimits =
+    ParseLimits { max_bytes: 2 * MAX_DEFINITION_BYTES, max_depth: MAX_DEFINITION_DEPTH };
+
+/// Bytes of a schema that references in it are inlined to; without its references it may be larger already.
+pub const MAX_INLINED_BYTES: usize = 1024 * 1024;
+
+/// Nesting of a schema that references in it are inlined to. Many readers take 128 levels of a whole answer.
+pub const MAX_INLINED_DEPTH: usize = 120;
+
+/// References of one schema that are followed, each counted as often as it is met.
+pub const MAX_INLINED_REFERENCES: usize = 2048;
+
+/// References that are followed inside each other.
+pub const MAX_NESTED_REFERENCES: usize = 64;
+
+/// Places that are listed where a reference could not be inlined.
+pub const MAX_LISTED_CUTS: usize = 64;

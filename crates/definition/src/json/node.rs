@@ -98,12 +98,14 @@ impl<'a> Node<'a> {
         Elements { document: self.document, next: range.start, end: range.end }
     }
 
+    /// An object's members in text order, each as its key's node and its value's. Empty for any other kind.
+    pub(crate) fn entries(self) -> impl Iterator<Item = (Node<'a>, Node<'a>)> {
+        self.members().map(|(_, value)| (Node::new(self.document, value.index - 1), value))
+    }
+
     /// Where an object's members stand in the text, in text order, each from its name to its value's end.
     pub(crate) fn member_spans(self) -> impl Iterator<Item = Range<usize>> {
-        self.members().map(|(_, value)| {
-            let key = self.document.entry(value.index - 1);
-            key.span().start..value.span().end
-        })
+        self.entries().map(|(key, value)| key.span().start..value.span().end)
     }
 
     /// An object's members in canonical order, each as its key's node and its value's. Empty for any other kind.

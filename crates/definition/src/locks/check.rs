@@ -10,6 +10,7 @@ use super::{LockIssue, LockProblem, Locks};
 use crate::Definition;
 use crate::json::{Document, Node};
 use crate::limits::{LOCKS, MAX_CHECK_PRODUCT_BYTES, MAX_PATTERN_BYTES};
+use crate::schema::dialect;
 
 /// The locks that do not fit a definition, ordered by name, each with the first check that fails.
 ///
@@ -40,7 +41,7 @@ fn fits(root: Node<'_>, name: &str, value: &str) -> Result<(), LockProblem> {
     let schema = root.get("properties").and_then(|properties| properties.get(name));
     let schema = schema.ok_or(LockProblem::NoSuchInput)?;
     let cannot = |reason: &str| LockProblem::CannotBeChecked(reason.to_owned());
-    let draft = dialect(root).map_err(LockProblem::CannotBeChecked)?;
+    let draft = dialect(root).ok_or_else(|| LockProblem::CannotBeChecked(unknown_dialect(root)))?;
     let document = Document::parse(value, &LOCKS).expect("a lock's value was parsed when it was set");
     let given = data(document.root())
         .map_err(|_| cannot("a number of the value has more digits than can be compared"))?;
@@ -74,18 +75,9 @@ fn message(error: &ValidationError<'_>) -> String {
     }
 }
 
-/// The dialect that a schema's `$schema` names, with or without the `#` at its end.
-fn dialect(root: Node<'_>) -> Result<Draft, String> {
-    let Some(named) = root.get("$schema") else { return Ok(Draft::Draft202012) };
-    let named = named.as_str().ok_or("`$schema` is no string")?;
-    let bare = named.trim_end_matches('#');
-    let bare = bare.strip_prefix("https://").or_else(|| bare.strip_prefix("http://")).unwrap_or(bare);
-    match bare {
-        "json-schema.org/draft/2020-12/schema" => Ok(Draft::Draft202012),
-        "json-schema.org/draft/2019-09/schema" => Ok(Draft::Draft201909),
-        "json-schema.org/draft-07/schema" => Ok(Draft::Draft7),
-        "json-schema.org/draft-06/schema" => Ok(Draft::Draft6),
-        "json-schema.org/draft-04/schema" => Ok(Draft::Draft4),
-        _ => Err(format!("the dialect `{}` is unknown", shown(&named))),
+fn unknown_dialect(root: Node<'_>) -> String {
+    match root.get("$schema").and_then(Node::as_str) {
+        Some(named) => format!("the dialect `{}` is unknown", shown(&named)),
+        None => "`$schema` is no string".to_owned(),
     }
 }

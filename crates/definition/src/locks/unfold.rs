@@ -13,7 +13,7 @@ use crate::limits::{
     MAX_CHECKED_PATTERNS, MAX_CHECKED_SCHEMA_BYTES, MAX_CHECKED_SCHEMA_DEPTH, MAX_CHECKED_SCHEMAS,
     MAX_CHECKED_UNEVALUATED,
 };
-use crate::schema::{Keyword, Place, Reference, has_own_base, keyword, resolve};
+use crate::schema::{Keyword, Place, Reference, has_own_base, is_assertion, keyword, resolve};
 
 /// Where a schema stands and how it was reached.
 #[derive(Clone, Copy)]
@@ -180,31 +180,4 @@ fn add_conjunct(schema: &mut Map<String, Value>, target: Value) {
         Some(_) => {}
         None => drop(schema.insert("allOf".to_owned(), Value::Array(vec![target]))),
     }
-}
-
-/// Keywords that judge a value by themselves. `format` and the content keywords only describe.
-fn is_assertion(name: &str) -> bool {
-    matches!(
-        name,
-        "type"
-            | "enum"
-            | "const"
-            | "multipleOf"
-            | "minimum"
-            | "exclusiveMinimum"
-            | "maximum"
-            | "exclusiveMaximum"
-            | "minLength"
-            | "maxLength"
-            | "pattern"
-            | "minItems"
-            | "maxItems"
-            | "uniqueItems"
-            | "minContains"
-            | "maxContains"
-            | "minProperties"
-            | "maxProperties"
-            | "required"
-            | "dependentRequired"
-    )
 }

@@ -50,6 +50,33 @@ pub(crate) fn is_edited(name: &str) -> bool {
     named_members(name) || matches!(name, "required" | "default" | "example" | "examples")
 }
 
+/// Keywords that judge a value by themselves. `format` and the content keywords only describe.
+pub(crate) fn is_assertion(name: &str) -> bool {
+    matches!(
+        name,
+        "type"
+            | "enum"
+            | "const"
+            | "multipleOf"
+            | "minimum"
+            | "exclusiveMinimum"
+            | "maximum"
+            | "exclusiveMaximum"
+            | "minLength"
+            | "maxLength"
+            | "pattern"
+            | "minItems"
+            | "maxItems"
+            | "uniqueItems"
+            | "minContains"
+            | "maxContains"
+            | "minProperties"
+            | "maxProperties"
+            | "required"
+            | "dependentRequired"
+    )
+}
+
 impl Keyword {
     /// Whether `value` holds its schemas as a map.
     pub(crate) fn is_map(self, value: Node<'_>) -> bool {

@@ -7,7 +7,7 @@ pub(crate) enum Reference<'a> {
     Local(Node<'a>),
     /// To a place of the same document where nothing stands.
     Missing,
-    /// To an anchor or another document. Neither is looked for.
+    /// To an anchor, another document, or into a schema with a base of its own. None of them is looked for.
     NotAPointer,
 }
 
@@ -19,11 +19,18 @@ pub(crate) fn resolve<'a>(root: Node<'a>, reference: &str) -> Reference<'a> {
     if !pointer.is_empty() && !pointer.starts_with('/') {
         return Reference::NotAPointer;
     }
-    let mut tokens = pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~"));
-    match tokens.try_fold(root, |node, token| step(node, &token)) {
-        Some(node) => Reference::Local(node),
-        None => Reference::Missing,
+    let tokens = pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~"));
+    let mut node = root;
+    for token in tokens {
+        if node.span() != root.span() && has_own_base(node) {
+            return Reference::NotAPointer;
+        }
+        match step(node, &token) {
+            Some(next) => node = next,
+            None => return Reference::Missing,
+        }
     }
+    Reference::Local(node)
 }
 
 fn step<'a>(node: Node<'a>, token: &str) -> Option<Node<'a>> {

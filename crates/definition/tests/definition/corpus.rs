@@ -1,5 +1,6 @@
 //! Real definitions. They are other projects' data and stand beside the repository, not in it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -8,8 +9,11 @@ use sha2::{Digest, Sha256};
 use toolgate_definition::json::Node;
 use toolgate_definition::limits::MAX_LOCKS;
 use toolgate_definition::locks::{LockProblem, Locks, check};
+use toolgate_definition::names::{canonical_names, is_valid_served_name, oxp_ids};
+use toolgate_definition::projection::{ServerTool, brief, melbis_command, oxp_tool};
 use toolgate_definition::{Definition, canonical, scan, served_definition};
 
+use crate::refless::checked as checked_refless;
 use crate::served::names_in;
 
 const FILES: [&str; 2] = ["handed.jsonl", "handed-fetched.jsonl"];
@@ -71,6 +75,62 @@ fn inputs_of_real_definitions_can_be_locked() {
             "corpus {file}: of {defaults} defaults {unfit} do not fit; {unchecked} unchecked, {unremovable} unremovable"
         );
     }
+}
+
+#[test]
+fn real_definitions_take_every_shape() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
+    for file in FILES {
+        let Ok(lines) = fs::read_to_string(folder.join(file)) else {
+            println!("corpus absent: {file}");
+            continue;
+        };
+        let (mut rows, mut types) = (0, BTreeMap::<String, usize>::new());
+        let mut servers = BTreeMap::<String, Vec<String>>::new();
+        for line in lines.lines() {
+            let definition = listed(line);
+            rows += shaped(&definition, &mut types);
+            let server = scan::object(line).expect("a line is an object")[0].1.to_owned();
+            servers.entry(server).or_default().push(definition.name().to_owned());
+        }
+        servers.values().for_each(|names| named(names));
+        println!("corpus {file}: {rows} rows of types {types:?}");
+    }
+}
+
+/// How many rows its table has.
+fn shaped(definition: &Definition, types: &mut BTreeMap<String, usize>) -> usize {
+    let text = definition.text();
+    let tool = oxp_tool(text).expect(text);
+    assert!(!tool.description.is_empty() && brief(&tool.description).chars().count() <= 160);
+    let input = tool.input_schema.expect("a definition has an input schema");
+    let input_properties =
+        serde_json::from_str::<Value>(&input.text).expect("JSON")["properties"].is_object();
+    assert!(input_properties, "{}", input.text);
+    checked_refless(definition.input_schema_text(), &input);
+    let output = tool.output_schema.map(|schema| {
+        checked_refless(definition.output_schema_text().expect("it has a projection"), &schema);
+        schema.cuts
+    });
+    for cut in input.cuts.iter().chain(output.iter().flatten()) {
+        println!("{}: cut at {:?}: {}", definition.name(), cut.path, cut.reason);
+    }
+    let entry = ServerTool::read(text).expect("a definition has a name");
+    assert_eq!(entry.input_schema_json, Some(definition.input_schema_text()));
+    assert_eq!(entry.name, definition.name());
+    let params = melbis_command(text).expect(text).params;
+    params.iter().for_each(|row| *types.entry(row.value_type.clone()).or_default() += 1);
+    params.len()
+}
+
+fn named(names: &[String]) {
+    let slug = "my-server".parse().expect("a slug");
+    let names = || names.iter().map(String::as_str);
+    let (canonical, ids) = (canonical_names("my-server", names()), oxp_ids(&slug, names()));
+    assert!(canonical.values().all(|name| is_valid_served_name(name)));
+    let is_part =
+        |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    assert!(ids.values().all(|id| id.split_once('.').is_some_and(|(l, r)| is_part(l) && is_part(r))));
 }
 
 fn left_out(definition: &Definition, locks: &Locks) {

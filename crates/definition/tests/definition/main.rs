@@ -4,6 +4,8 @@ mod agreement;
 mod corpus;
 mod laws;
 mod locks;
+mod refless;
 mod served;
+mod shapes;
 mod values;
 mod vectors;
