@@ -38,10 +38,21 @@ impl Catalog {
         min_revision: Option<Revision>,
     ) -> Result<Arc<Snapshot>, Fault> {
         let model = self.model(client).await?;
-        match min_revision {
-            None => Ok(model.snapshot()),
-            Some(revision) => model.reached(revision).await,
-        }
+        let snapshot = match min_revision {
+            None => model.snapshot(),
+            Some(revision) => model.reached(revision).await?,
+        };
+        if snapshot.is_deleted() { Err(self.forget(client)) } else { Ok(snapshot) }
+    }
+
+    /// Lets go of the model of a client that was deleted. Its id never comes back.
+    fn forget(&self, client: ClientId) -> Fault {
+        self.models.rcu(|models| {
+            let mut next = HashMap::clone(models);
+            next.remove(&client);
+            next
+        });
+        Fault::ClientNotFound
     }
 
     /// Every client there is, in the order of their names.

@@ -65,7 +65,7 @@ impl ReadModel {
     }
 }
 
-/// Advances the model until nobody holds it any more.
+/// Advances the model until nobody holds it any more, or the client is deleted.
 async fn follow(model: std::sync::Weak<ReadModel>, store: SharedStore, client: ClientId, mut watch: Watch) {
     let mut pause = FIRST_PAUSE;
     loop {
@@ -85,6 +85,7 @@ async fn follow(model: std::sync::Weak<ReadModel>, store: SharedStore, client: C
                     break;
                 }
                 Err(Fault::Draining) => return,
+                Err(Fault::ClientNotFound) => return model.publish(Snapshot::deleted(client)),
                 Err(fault) => {
                     tracing::warn!(client.id = %client, fault = ?fault, "catalogue cannot be loaded")
                 }
@@ -93,7 +94,7 @@ async fn follow(model: std::sync::Weak<ReadModel>, store: SharedStore, client: C
     }
 }
 
-/// Applies commits as they come. `Ok` when the model is gone.
+/// Applies commits as they come. `Ok` when the model or the client is gone.
 async fn advance(
     model: &std::sync::Weak<ReadModel>,
     store: &SharedStore,
@@ -103,13 +104,22 @@ async fn advance(
         let events = events.map_err(|error| from_watch_error(&error))?;
         let Some(model) = model.upgrade() else { return Ok(()) };
         let next = apply(store, &model.snapshot(), events).await?;
+        let is_last = next.is_deleted();
         model.publish(next);
+        if is_last {
+            return Ok(());
+        }
     }
     Err(Fault::Draining)
 }
 
 /// A scan, then the watch from its start until everything that the scan may have seen too early is in.
 async fn load(store: &SharedStore, client: ClientId) -> Result<(Snapshot, Watch), Fault> {
+    // What is left of a deleted client would be read in vain.
+    let declared = store.get(&Key::Client(client).encode()).await;
+    if declared.map_err(|error| from_store_error(&error))?.is_none() {
+        return Err(Fault::ClientNotFound);
+    }
     let range = Key::catalogue_of(client);
     let (rows, began) = scan_all(store.as_ref(), &range).await.map_err(|error| from_store_error(&error))?;
     let newest = rows.iter().map(|row| row.version).max().unwrap_or_default();
@@ -132,11 +142,18 @@ async fn load(store: &SharedStore, client: ClientId) -> Result<(Snapshot, Watch)
         at = events.revision;
         snapshot = apply(store, &snapshot, events).await?;
     }
+    if snapshot.is_deleted() {
+        return Err(Fault::ClientNotFound);
+    }
     Ok((snapshot.forgetting_who_left(), watch))
 }
 
 async fn apply(store: &SharedStore, snapshot: &Snapshot, events: CommitEvents) -> Result<Snapshot, Fault> {
     let CommitEvents { revision, changes } = events;
+    let client = Key::Client(snapshot.client()).encode();
+    if snapshot.is_deleted() || changes.iter().any(|change| change.key == client && change.value.is_none()) {
+        return Ok(Snapshot::deleted(snapshot.client()));
+    }
     let (mut rows, mut deleted) = (Vec::with_capacity(changes.len()), Vec::new());
     for Change { key, value } in changes {
         match value {

@@ -92,6 +92,8 @@ pub struct UpstreamEntry {
 pub struct Snapshot {
     client: ClientId,
     revision: Revision,
+    /// There is no such client any more.
+    is_deleted: bool,
     upstreams: OrdMap<UpstreamId, Arc<UpstreamEntry>>,
     slugs: OrdMap<String, UpstreamId>,
     tools: OrdMap<ToolKey, Arc<ToolEntry>>,
@@ -130,6 +132,7 @@ impl Snapshot {
         Self {
             client,
             revision: Revision::ZERO,
+            is_deleted: false,
             upstreams: OrdMap::new(),
             slugs: OrdMap::new(),
             tools: OrdMap::new(),
@@ -141,6 +144,16 @@ impl Snapshot {
             changes: OrdSet::new(),
             withdrawn: Withdrawn::default(),
         }
+    }
+
+    /// Of a client that was deleted: the last one, past every revision that could be waited for.
+    pub(crate) fn deleted(client: ClientId) -> Self {
+        Self { is_deleted: true, revision: Revision(u64::MAX), ..Self::empty(client) }
+    }
+
+    /// Whether the client was deleted.
+    pub(crate) fn is_deleted(&self) -> bool {
+        self.is_deleted
     }
 
     /// Whose it is.

@@ -50,6 +50,8 @@ pub enum WatchEnd {
         /// The oldest point that can be resumed from.
         oldest: Revision,
     },
+    /// The client was deleted.
+    ClientDeleted,
     /// The catalogue is given up.
     Draining,
 }
@@ -72,6 +74,7 @@ pub struct ToolWatch {
 /// # Errors
 /// Those of [`Catalog::snapshot`].
 pub async fn watch_tools(catalog: &Catalog, ask: WatchTools) -> Result<ToolWatch, Fault> {
+    catalog.snapshot(ask.client, None).await?;
     let model = catalog.model(ask.client).await?;
     let mut moves = model.moves();
     moves.mark_changed();
@@ -87,6 +90,9 @@ impl ToolWatch {
         loop {
             self.moves.changed().await.map_err(|_| WatchEnd::Draining)?;
             let snapshot = self.model.snapshot();
+            if snapshot.is_deleted() {
+                return Err(WatchEnd::ClientDeleted);
+            }
             if self.has_news(&snapshot) {
                 return self.tell(&snapshot);
             }

@@ -43,7 +43,7 @@ pub enum Command {
     /// Make, list and revoke API keys.
     #[command(subcommand, after_help = EXIT_CODES_HELP)]
     Key(KeyCommand),
-    /// Make and list clients, the tenants; takes an operator key.
+    /// Make, list and delete clients, the tenants; takes an operator key.
     #[command(subcommand, after_help = EXIT_CODES_HELP)]
     Client(ClientCommand),
     /// Read the log of rulings, and prove that it is whole.
@@ -66,6 +66,18 @@ pub enum ClientCommand {
     /// List the clients.
     #[command(after_help = EXIT_CODES_HELP)]
     List,
+    /// Delete a client with its upstreams, tools and keys, for good. Its log of rulings stays readable.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Delete {
+        /// Name or id.
+        client: String,
+        /// Do not ask.
+        #[arg(long)]
+        yes: bool,
+        /// Tell what would go, delete nothing.
+        #[arg(long)]
+        dry_run: bool,
+    },
 }
 
 /// `toolgate audit …`

@@ -1,6 +1,8 @@
 //! `toolgate client …`
 
-use toolgate_api_proto::v1::{Client, CreateClientRequest, ListClientsRequest};
+use toolgate_api_proto::v1::{
+    Client, CreateClientRequest, DeleteClientRequest, DeleteClientResponse, ListClientsRequest,
+};
 
 use crate::args::ClientCommand;
 use crate::connection::{Connection, call};
@@ -18,7 +20,63 @@ pub(crate) async fn run(
     match command {
         ClientCommand::Create { name, dry_run } => create(name, dry_run, json, connection, console).await,
         ClientCommand::List => list(json, connection, console).await,
+        ClientCommand::Delete { client, yes, dry_run } => {
+            Deletion { client, yes, dry_run, json }.run(connection, console).await
+        }
     }
+}
+
+struct Deletion {
+    client: String,
+    yes: bool,
+    dry_run: bool,
+    json: bool,
+}
+
+impl Deletion {
+    async fn run(self, connection: &mut Connection, console: &mut Console<'_>) -> Result<(), CommandError> {
+        let asks = !self.yes && !self.dry_run;
+        if asks && !console.interactive {
+            return Err(CommandError::Usage {
+                problem: "without a terminal nobody can be asked".to_owned(),
+                hint: "look at what --dry-run prints, then pass --yes".to_owned(),
+            });
+        }
+        let id = id(self.client, connection).await?;
+        if asks {
+            let would_go = delete(&id, true, connection).await?;
+            console.note(&text::client_deletion("goes for good", &would_go))?;
+            console.confirm("Delete it?")?;
+        }
+        let gone = delete(&id, self.dry_run, connection).await?;
+        match (self.json, self.dry_run) {
+            (true, _) => json::print(console, &json::DeletedClient::new(&gone)?),
+            (false, true) => {
+                console.say(&text::client_deletion("would go (dry run: nothing was deleted)", &gone))
+            }
+            (false, false) => {
+                console.say(&text::client_deletion("deleted", &gone))?;
+                console.note(&format!("its log of rulings: toolgate audit list --client {id}"))
+            }
+        }
+    }
+}
+
+/// The id of a client that is named or is one already.
+async fn id(client: String, connection: &mut Connection) -> Result<String, CommandError> {
+    let clients = all(connection).await?;
+    let by_id = clients.iter().find(|known| known.id.eq_ignore_ascii_case(&client));
+    let known = by_id.or_else(|| clients.iter().find(|known| known.name == client));
+    known.map(|known| known.id.clone()).ok_or(CommandError::NoSuchClient { name: client })
+}
+
+async fn delete(
+    id: &str,
+    validate_only: bool,
+    connection: &mut Connection,
+) -> Result<DeleteClientResponse, CommandError> {
+    let request = DeleteClientRequest { id: id.to_owned(), validate_only };
+    Ok(connection.governance().await?.delete_client(call(request)).await?.into_inner())
 }
 
 async fn create(

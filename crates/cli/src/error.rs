@@ -21,6 +21,8 @@ pub(crate) enum CommandError {
     Unreachable { endpoint: String, cause: String },
     #[error("{}", refusal::message(.0))]
     Refused(Box<Status>),
+    #[error("no client has the name or id {name}")]
+    NoSuchClient { name: String },
     #[error("no tool is named {name}")]
     NoSuchTool { name: String },
     #[error("{} tools are named {name}: {}", ids.len(), ids.join(", "))]
@@ -54,7 +56,7 @@ impl CommandError {
             Self::Usage { .. } | Self::Unreadable { .. } | Self::BadLine { .. } => Exit::Usage,
             Self::Unreachable { .. } | Self::NotListed { .. } => Exit::Unavailable,
             Self::Refused(status) => Exit::of(status),
-            Self::NoSuchTool { .. } => Exit::NotFound,
+            Self::NoSuchTool { .. } | Self::NoSuchClient { .. } => Exit::NotFound,
             Self::Stale { .. } => Exit::Conflict,
             Self::SomeFailed { exit, .. } => *exit,
             Self::Ambiguous { .. }
@@ -76,6 +78,7 @@ impl CommandError {
                 "is `toolgate serve` running there? --endpoint or TOOLGATE_ENDPOINT names another".into(),
             ),
             Self::Refused(status) => refusal::hint(status),
+            Self::NoSuchClient { .. } => Some("`toolgate client list` shows what there is".into()),
             Self::NoSuchTool { .. } => {
                 Some("a name is SLUG__TOOL; `toolgate tool list` shows them all".into())
             }

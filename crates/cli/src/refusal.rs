@@ -94,6 +94,7 @@ fn remedy(reason: ErrorReason, metadata: &HashMap<String, String>) -> Option<Str
         ErrorReason::Internal => format!("the server's log tells more under incident {}", value("incident")?),
         ErrorReason::Unspecified
         | ErrorReason::FieldInvalid
+        | ErrorReason::DefaultClient
         | ErrorReason::ToolRemoved
         | ErrorReason::ToolConflicted => return None,
     };

@@ -53,6 +53,9 @@ pub enum Fault {
     /// Nobody could make another operator key.
     #[error("this is the last operator key that never expires; make another one before revoking it")]
     LastOperatorKey,
+    /// The first client is to be deleted.
+    #[error("the client default cannot be deleted: the operator keys belong to it")]
+    DefaultClient,
     /// Another upstream of the client has the slug.
     #[error("the slug {slug} is taken by another upstream (- and _ count as the same)")]
     SlugTaken {
@@ -94,12 +97,14 @@ pub enum Fault {
     )]
     ToolConflicted,
     /// A limit was reached.
-    #[error("the limit {limit} of {value} is reached")]
+    #[error("the limit {limit} of {value} is reached; {remedy}")]
     LimitExceeded {
         /// Name of the limit.
         limit: &'static str,
         /// Its value.
         value: u64,
+        /// What to do about it, as an imperative.
+        remedy: &'static str,
     },
     /// `min_revision` was not reached in time.
     #[error("the asked revision was not reached in time; try again")]

@@ -2,6 +2,8 @@
 
 /// Upstreams of one client.
 pub const MAX_UPSTREAMS_PER_CLIENT: usize = 1000;
+/// API keys of one client that are in force.
+pub const MAX_API_KEYS_PER_CLIENT: usize = 1000;
 /// Bytes of a display name.
 pub const MAX_DISPLAY_NAME_BYTES: usize = 256;
 /// Bytes of an upstream's URL.

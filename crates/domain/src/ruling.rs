@@ -2,9 +2,9 @@
 
 use toolgate_definition::{Effect, Fingerprint, locks::Locks};
 
-use crate::{Moment, UpstreamId};
+use crate::{Moment, ToolId, UpstreamId};
 
-/// A person's word about one tool, or about an upstream with all its tools.
+/// A person's word about one tool, about an upstream with all its tools, or about the whole client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ruling {
     /// Position in the client's log, counted from 1 without gaps.
@@ -13,12 +13,20 @@ pub struct Ruling {
     pub at: Moment,
     /// Who made it ([`crate::Caller::subject`]).
     pub subject: String,
-    /// The tool's upstream.
-    pub upstream: UpstreamId,
-    /// The upstream's own name of the tool; empty where the whole upstream is meant ([`Act::is_about_upstream`]).
+    /// The upstream, or the tool's; `None` where the whole client is meant.
+    pub upstream: Option<UpstreamId>,
+    /// The upstream's own name of the tool; empty where more than one tool is meant.
     pub tool_name: String,
     /// What was ruled.
     pub act: Act,
+}
+
+impl Ruling {
+    /// The tool that it is about; `None` where more is meant.
+    pub fn tool(&self) -> Option<ToolId> {
+        let upstream = self.upstream.filter(|_| !self.act.is_about_upstream())?;
+        Some(ToolId::of(upstream, &self.tool_name))
+    }
 }
 
 /// What can be ruled.
@@ -52,6 +60,8 @@ pub enum Act {
         /// How many tools it had, in every state.
         tool_count: u32,
     },
+    /// The client is deleted: the last row of its log.
+    DeleteClient,
 }
 
 impl Act {

@@ -45,7 +45,7 @@ impl Governance {
     ///
     /// # Errors
     /// [`Fault::Invalid`]; [`Fault::ScopeMissing`] for a scope that the caller lacks; [`Fault::OperatorRequired`] for an
-    /// operator key; [`Fault::ClientNotFound`]; failures of the store.
+    /// operator key; [`Fault::ClientNotFound`]; [`Fault::LimitExceeded`]; failures of the store.
     pub async fn create_api_key(
         &self,
         caller: &Caller,
@@ -53,6 +53,11 @@ impl Governance {
     ) -> Result<CreatedApiKey, Fault> {
         grantable(caller, &wanted)?;
         self.catalog.snapshot(wanted.client, None).await?;
+        if self.count_api_keys(wanted.client).await? >= limits::MAX_API_KEYS_PER_CLIENT {
+            let value = limits::MAX_API_KEYS_PER_CLIENT as u64;
+            let remedy = "revoke keys that nobody uses any more";
+            return Err(Fault::LimitExceeded { limit: "MAX_API_KEYS_PER_CLIENT", value, remedy });
+        }
         let secret = new_secret();
         let created_at = self.clock.now();
         let key = ApiKey {

@@ -65,7 +65,8 @@ impl Governance {
         }
         if snapshot.upstream_count() >= limits::MAX_UPSTREAMS_PER_CLIENT {
             let value = limits::MAX_UPSTREAMS_PER_CLIENT as u64;
-            return Err(Fault::LimitExceeded { limit: "MAX_UPSTREAMS_PER_CLIENT", value });
+            let remedy = "register further ones with another client";
+            return Err(Fault::LimitExceeded { limit: "MAX_UPSTREAMS_PER_CLIENT", value, remedy });
         }
         let dry = wanted.validate_only;
         let upstream = self.sealed(wanted, slug)?;
@@ -110,15 +111,16 @@ impl Governance {
         let (client, id, slug) = (upstream.client, upstream.id, upstream.slug.clone());
         let claim = Record::SlugClaim(client, slug.folded(), id);
         let mut commit = Commit::new()
+            .when(Condition::Present(Key::Client(client).encode()))
             .when(Condition::Absent(claim.key().encode()))
-            .when(Condition::Absent(Key::Upstream(client, id).encode()))
-            .when(Condition::Present(Key::Client(client).encode()));
+            .when(Condition::Absent(Key::Upstream(client, id).encode()));
         for record in [Record::Upstream(upstream), claim] {
             let (key, value) = record.encode();
             commit = commit.put(key, value);
         }
         let revision = self.catalog.store().commit(commit).await.map_err(|error| match error {
-            CommitError::Conflict(0) => Fault::SlugTaken { slug: slug.to_string() },
+            CommitError::Conflict(0) => Fault::ClientNotFound,
+            CommitError::Conflict(1) => Fault::SlugTaken { slug: slug.to_string() },
             error => from_commit_error(&error),
         })?;
         self.syncs.keep(client, id);

@@ -16,6 +16,7 @@ use crate::{
     Governance,
     matter::{Judged, Matter, Outcome, put, ruling},
     rows::read,
+    sweep::Deleted,
 };
 
 /// Which upstream to delete.
@@ -93,7 +94,7 @@ impl Governance {
         let verdict = self.sequencers.submit(Matter::Deletion(deletion)).await?;
         if !dry {
             self.syncs.end(id);
-            self.begin_sweep(client, id);
+            self.begin_sweep(Deleted::Upstream(client, id));
         }
         Ok(verdict.revision)
     }
@@ -119,7 +120,7 @@ impl Deletion {
         }
         let act = Act::DeleteUpstream { slug: upstream.slug.to_string(), tool_count: self.tool_count };
         Ok(Judged {
-            ruling: Some(ruling(now, &self.caller.subject, self.id, String::new(), act)),
+            ruling: Some(ruling(now, &self.caller.subject, Some(self.id), String::new(), act)),
             conditions: vec![Condition::Equals(key.encode(), version)],
             writes: self.writes(&upstream, now),
             newest: version,

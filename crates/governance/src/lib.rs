@@ -1,4 +1,4 @@
-//! Use cases of governance: registering and deleting upstreams, ruling about tools, making keys.
+//! Use cases of governance: clients, upstreams, rulings about tools, keys.
 //!
 //! Every act is one conditional commit: it happens whole, with its row in the client's hash-chained log where it is a
 //! ruling, or not at all. When it is acknowledged it is on disk, and the catalogue on this replica shows it.
@@ -13,6 +13,7 @@ mod bootstrap;
 mod clients;
 mod create_api_key;
 mod create_upstream;
+mod delete_client;
 mod delete_upstream;
 mod facts;
 mod governance;
@@ -29,6 +30,7 @@ pub use bootstrap::{Bootstrapped, DEFAULT_CLIENT};
 pub use clients::{Client, ClientPage};
 pub use create_api_key::{CreateApiKey, CreatedApiKey};
 pub use create_upstream::{CreateUpstream, CreatedUpstream};
+pub use delete_client::ClientDeletion;
 pub use delete_upstream::{DeleteUpstream, DeletedUpstream};
 pub use governance::Governance;
 pub use list_api_keys::{ApiKeyPage, ListApiKeys};

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use toolgate_catalog::{from_row_error, from_store_error};
 use toolgate_domain::{ClientId, Fault, KeyId, credential::ApiKey};
 use toolgate_records::{Key, Record};
+use toolgate_store::scan_all;
 
 use crate::{Governance, rows::after};
 
@@ -47,5 +48,18 @@ impl Governance {
         }
         let more_after = page.next.and_then(|_| keys.last().map(|key| key.id));
         Ok(ApiKeyPage { keys, more_after })
+    }
+
+    /// How many keys of a client are in force.
+    pub(crate) async fn count_api_keys(&self, client: ClientId) -> Result<usize, Fault> {
+        let range = Key::api_keys_of(client);
+        let (rows, _) = scan_all(self.store(), &range).await.map_err(|error| from_store_error(&error))?;
+        let now = self.clock.now();
+        let mut in_force = 0;
+        for row in &rows {
+            let record = Record::decode(&row.key, &row.value).map_err(|error| from_row_error(&error))?;
+            in_force += usize::from(matches!(record, Record::ApiKey(key) if key.is_in_force(now)));
+        }
+        Ok(in_force)
     }
 }

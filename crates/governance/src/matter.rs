@@ -12,6 +12,7 @@ use toolgate_records::Record;
 use toolgate_store::{Condition, Revision, Store, Write};
 
 use crate::{
+    delete_client::EndOfClient,
     delete_upstream::Deletion,
     facts::{Found, find},
     rule::{Rule, Wish, judge},
@@ -24,6 +25,8 @@ pub(crate) enum Matter {
     Tool(Rule, Arc<ToolEntry>),
     /// That an upstream is deleted.
     Deletion(Deletion),
+    /// That the client is deleted.
+    EndOfClient(EndOfClient),
 }
 
 /// What a matter comes to on the rows as they are.
@@ -44,7 +47,7 @@ pub(crate) struct Judged {
 pub(crate) enum Outcome {
     /// How the tool stands.
     Tool(Standing),
-    /// The upstream is gone.
+    /// It is gone.
     Deleted,
 }
 
@@ -53,6 +56,7 @@ impl Matter {
         match self {
             Self::Tool(rule, _) => rule.client,
             Self::Deletion(deletion) => deletion.client,
+            Self::EndOfClient(end) => end.client,
         }
     }
 
@@ -60,6 +64,7 @@ impl Matter {
         match self {
             Self::Tool(rule, _) => rule.validate_only,
             Self::Deletion(deletion) => deletion.validate_only,
+            Self::EndOfClient(_) => false,
         }
     }
 
@@ -71,6 +76,7 @@ impl Matter {
         match self {
             Self::Tool(rule, entry) => judge_tool(store, rule, entry, now).await,
             Self::Deletion(deletion) => deletion.judge(store, now).await,
+            Self::EndOfClient(end) => end.judge(store, now).await,
         }
     }
 }
@@ -84,13 +90,19 @@ async fn judge_tool(store: &dyn Store, rule: &Rule, entry: &ToolEntry, now: Mome
     let tool = &entry.tool;
     let name = tool.name().to_owned();
     let row = Record::Ruled(tool.client, tool.upstream, name.clone(), standing.clone());
-    let ruling = ruling(now, &rule.subject, tool.upstream, name, act);
+    let ruling = ruling(now, &rule.subject, Some(tool.upstream), name, act);
     let writes = std::iter::once(row).chain(claims).map(|record| put(&record)).collect();
     Ok(Judged { ruling: Some(ruling), conditions, writes, newest, outcome: Outcome::Tool(standing) })
 }
 
 /// A ruling that has yet to get its place in the log.
-pub(crate) fn ruling(at: Moment, subject: &str, upstream: UpstreamId, tool_name: String, act: Act) -> Ruling {
+pub(crate) fn ruling(
+    at: Moment,
+    subject: &str,
+    upstream: Option<UpstreamId>,
+    tool_name: String,
+    act: Act,
+) -> Ruling {
     Ruling { sequence: 0, at, subject: subject.to_owned(), upstream, tool_name, act }
 }
 

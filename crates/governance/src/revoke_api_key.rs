@@ -45,6 +45,7 @@ impl Governance {
             }
             match self.store().commit(ending(&key, version, heir)).await {
                 Ok(_) => return Ok(key),
+                Err(CommitError::Conflict(0)) => return Err(Fault::ClientNotFound),
                 Err(CommitError::Conflict(_)) => {}
                 Err(error) => return Err(from_commit_error(&error)),
             }
@@ -76,8 +77,11 @@ impl Governance {
 /// The key's row stays for those who read the rulings made with it. That nobody owns it ends it.
 fn ending(key: &ApiKey, version: Revision, heir: Option<(KeyId, Revision)>) -> Commit {
     let (at, value) = Record::ApiKey(key.clone()).encode();
-    let mut commit = Commit::new().when(Condition::Equals(at.clone(), version)).put(at, value);
-    commit = commit.delete(Key::ApiKeyOwner(key.id).encode());
+    let commit = Commit::new()
+        .when(Condition::Present(Key::Client(key.client).encode()))
+        .when(Condition::Equals(at.clone(), version))
+        .put(at, value)
+        .delete(Key::ApiKeyOwner(key.id).encode());
     match heir {
         Some((id, version)) => commit.when(Condition::Equals(Key::ApiKey(key.client, id).encode(), version)),
         None => commit,

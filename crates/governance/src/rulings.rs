@@ -9,7 +9,7 @@ use toolgate_store::{KeyRange, Row, limits::SCAN_PAGE_ROWS};
 
 use crate::{
     Governance,
-    rows::{after, read},
+    rows::{after, read, read_head},
 };
 
 /// Rows that one page looks at, at most: where few rulings are wanted, the answer does not wait for all of them.
@@ -76,24 +76,20 @@ pub struct Verification {
 
 impl RulingFilter {
     fn admits(&self, ruling: &Ruling) -> bool {
-        self.upstream.is_none_or(|upstream| upstream == ruling.upstream)
+        self.upstream.is_none_or(|upstream| ruling.upstream == Some(upstream))
             && self.start.is_none_or(|start| ruling.at >= start)
             && self.end.is_none_or(|end| ruling.at < end)
-            && self.tool.is_none_or(|tool| is_about(ruling, tool))
+            && self.tool.is_none_or(|tool| ruling.tool() == Some(tool))
     }
 }
 
-fn is_about(ruling: &Ruling, tool: ToolId) -> bool {
-    !ruling.act.is_about_upstream() && tool == ToolId::of(ruling.upstream, &ruling.tool_name)
-}
-
 impl Governance {
-    /// Lists rulings, oldest first.
+    /// Lists rulings, oldest first; of a client that was deleted, too.
     ///
     /// # Errors
     /// [`Fault::ClientNotFound`]; failures of the store.
     pub async fn list_rulings(&self, ask: &ListRulings) -> Result<RulingPage, Fault> {
-        self.catalog.snapshot(ask.client, None).await?;
+        self.has_log(ask.client).await?;
         let mut page = RulingPage { rulings: Vec::new(), more_after: None };
         let (mut last, mut looked_at, mut bytes) = (ask.after, 0, 0);
         loop {
@@ -124,19 +120,27 @@ impl Governance {
         }
     }
 
-    /// Recomputes the chain over all rulings. Those made meanwhile are left to the next time.
+    /// Recomputes the chain over all rulings; of a client that was deleted, too. Those made meanwhile are left to the next time.
     ///
     /// # Errors
     /// [`Fault::ClientNotFound`]; failures of the store.
     pub async fn verify_rulings(&self, client: ClientId) -> Result<Verification, Fault> {
-        self.catalog.snapshot(client, None).await?;
-        let head = match read(self.store(), &Key::ChainHead(client)).await?.0 {
-            Some(Record::ChainHead(_, head)) => head,
-            _ => ChainHead::EMPTY,
-        };
+        self.has_log(client).await?;
+        let (head, _) = read_head(self.store(), client).await?;
         let problem = self.follow(client, &head).await?.err();
         let problem = problem.map(|broken: chain::Broken| broken.to_string());
         Ok(Verification { count: head.sequence, head: head.hash, problem })
+    }
+
+    /// Refuses a client that never was.
+    async fn has_log(&self, client: ClientId) -> Result<(), Fault> {
+        match self.catalog.snapshot(client, None).await {
+            Err(Fault::ClientNotFound) => {
+                let (tombstone, _) = read(self.store(), &Key::DeletedClient(client)).await?;
+                tombstone.map(drop).ok_or(Fault::ClientNotFound)
+            }
+            other => other.map(drop),
+        }
     }
 
     async fn follow(&self, client: ClientId, head: &ChainHead) -> Result<Result<(), chain::Broken>, Fault> {

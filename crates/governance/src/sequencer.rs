@@ -13,10 +13,10 @@ use toolgate_store::{Commit, CommitError, Condition, Revision, SharedStore, Writ
 
 use crate::{
     matter::{Judged, Matter, Outcome, put},
-    rows::read,
+    rows::{read, read_head},
 };
 
-/// Rulings of one commit: each takes three conditions and two writes, the log's head one of both.
+/// Rulings of one commit: each takes three conditions and two writes, the log's head one of both, the client a condition.
 const MAX_BATCH: usize = 40;
 /// Bytes after which a commit takes no further ruling; the largest is a fifth of what is left then.
 const BATCH_BYTES: usize = 256 * 1024;
@@ -58,15 +58,21 @@ impl Sequencers {
         let queue = self.queue(matter.client());
         queue.try_send(Job { matter, answer }).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => {
-                Fault::LimitExceeded { limit: "MAX_WAITING_RULINGS", value: MAX_WAITING as u64 }
+                let (limit, value) = ("MAX_WAITING_RULINGS", MAX_WAITING as u64);
+                Fault::LimitExceeded { limit, value, remedy: "try again in a moment" }
             }
             mpsc::error::TrySendError::Closed(_) => Fault::Draining,
         })?;
         verdict.await.map_err(|_| Fault::Draining)?
     }
 
+    /// Lets go of a client that was deleted. What waits is still answered.
+    pub(crate) fn forget(&self, client: ClientId) {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner).remove(&client);
+    }
+
     fn queue(&self, client: ClientId) -> mpsc::Sender<Job> {
-        // The map is whole even where a holder of the lock panicked: inserting is its only change.
+        // The map is whole even where a holder of the lock panicked: each change of it is a single step.
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         match queues.get(&client) {
             // One that ended by a panic is followed by another: nothing of it was in memory alone.
@@ -101,20 +107,20 @@ struct Batch {
     waiting: Vec<(Job, Outcome)>,
     /// A name changes hands in it.
     renames: bool,
-    /// It is about a whole upstream.
+    /// It is about more than one tool.
     is_full: bool,
 }
 
 impl Batch {
     /// Two rulings about one tool, or two about names, go into two commits: the second is judged on what the first wrote.
-    /// One about an upstream shares its commit with no other.
+    /// One about an upstream or the client shares its commit with no other.
     fn admits(&self, job: &Job) -> bool {
         let bytes: usize = self.commit.writes.iter().map(Write::len_bytes).sum();
         let meets = match &job.matter {
             Matter::Tool(rule, _) => {
                 self.tools.contains(&rule.tool) || (self.renames && job.matter.is_rename())
             }
-            Matter::Deletion(_) => !self.waiting.is_empty(),
+            Matter::Deletion(_) | Matter::EndOfClient(_) => !self.waiting.is_empty(),
         };
         !meets && !self.is_full && bytes < BATCH_BYTES
     }
@@ -162,15 +168,16 @@ impl Sequencer {
         }
     }
 
-    /// An empty batch on the present end of the log.
+    /// An empty batch on the present end of the log, for as long as the client exists.
     async fn open(&self) -> Result<Batch, Fault> {
-        let key = Key::ChainHead(self.client);
-        let (record, version) = read(self.store.as_ref(), &key).await?;
-        let head = match record {
-            Some(Record::ChainHead(_, head)) => head,
-            _ => ChainHead::EMPTY,
-        };
-        let commit = Commit::new().when(Condition::Equals(key.encode(), version));
+        let (client, end) = (Key::Client(self.client), Key::ChainHead(self.client));
+        if read(self.store.as_ref(), &client).await?.0.is_none() {
+            return Err(Fault::ClientNotFound);
+        }
+        let (head, version) = read_head(self.store.as_ref(), self.client).await?;
+        let commit = Commit::new()
+            .when(Condition::Equals(end.encode(), version))
+            .when(Condition::Present(client.encode()));
         Ok(Batch { commit, head, tools: HashSet::new(), waiting: Vec::new(), renames: false, is_full: false })
     }
 
@@ -194,7 +201,7 @@ impl Sequencer {
         batch.renames |= job.matter.is_rename();
         match &job.matter {
             Matter::Tool(rule, _) => drop(batch.tools.insert(rule.tool)),
-            Matter::Deletion(_) => batch.is_full = true,
+            Matter::Deletion(_) | Matter::EndOfClient(_) => batch.is_full = true,
         }
         batch.waiting.push((job, judged.outcome));
     }

@@ -5,8 +5,8 @@ use toolgate_api_proto::v1::{self as pb, tool_governance_server::ToolGovernance}
 use toolgate_catalog::{Revision, View, sync::Summary, upstreams::get_upstream};
 use toolgate_domain::{Caller, ClientId, Fault, ToolId, UpstreamId, limits};
 use toolgate_governance::{
-    Client, CreateApiKey, CreateUpstream, DeleteUpstream, Governance, ListApiKeys, ListRulings, RevokeApiKey,
-    Rule, RulingFilter, Wish,
+    Client, ClientDeletion, CreateApiKey, CreateUpstream, DeleteUpstream, Governance, ListApiKeys,
+    ListRulings, RevokeApiKey, Rule, RulingFilter, Wish,
 };
 
 use crate::{
@@ -286,6 +286,25 @@ impl GovernanceService {
             next_page_token: page.more_after.map(|name| tokens.client_page(of, &name)).unwrap_or_default(),
         })
     }
+
+    async fn delete_client(
+        &self,
+        caller: Caller,
+        ask: pb::DeleteClientRequest,
+    ) -> Result<pb::DeleteClientResponse, Fault> {
+        let client = fields::required(&ask.id, "id")?;
+        let deletion = self.governance.delete_client(&caller, client, ask.validate_only).await?;
+        Ok(deletion_to_proto(deletion))
+    }
+}
+
+fn deletion_to_proto(deletion: ClientDeletion) -> pb::DeleteClientResponse {
+    pb::DeleteClientResponse {
+        client: Some(client_to_proto(deletion.client)),
+        upstream_count: count(deletion.upstream_count),
+        tool_count: count(deletion.tool_count),
+        api_key_count: count(deletion.api_key_count),
+    }
 }
 
 fn client_to_proto(client: Client) -> pb::Client {
@@ -488,5 +507,13 @@ impl ToolGovernance for GovernanceService {
     ) -> Result<Response<pb::ListClientsResponse>, Status> {
         let call = |caller, request: Request<_>| self.list_clients(caller, request.into_inner());
         self.gate.run(Rpc::ListClients, request, call).await
+    }
+
+    async fn delete_client(
+        &self,
+        request: Request<pb::DeleteClientRequest>,
+    ) -> Result<Response<pb::DeleteClientResponse>, Status> {
+        let call = |caller, request: Request<_>| self.delete_client(caller, request.into_inner());
+        self.gate.run(Rpc::DeleteClient, request, call).await
     }
 }

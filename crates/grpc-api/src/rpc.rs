@@ -77,6 +77,7 @@ rpcs! {
     VerifyRulings: GOVERNANCE Takes::Scope(Scope::Read), LOG;
     CreateClient: GOVERNANCE Takes::Scope(Scope::Admin), WRITE;
     ListClients: GOVERNANCE Takes::Scope(Scope::Admin), READ;
+    DeleteClient: GOVERNANCE Takes::Scope(Scope::Admin), WRITE;
 }
 
 impl Rpc {
@@ -143,6 +144,6 @@ mod tests {
     fn every_rpc_finds_its_own_row() {
         assert_eq!(Rpc::ListTools.rule().method, "ListTools");
         assert_eq!(Rpc::ListClients.rule().method, "ListClients");
-        assert_eq!(Rpc::ListClients as usize + 1, RULES.len());
+        assert_eq!(Rpc::DeleteClient as usize + 1, RULES.len());
     }
 }

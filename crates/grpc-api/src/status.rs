@@ -31,6 +31,7 @@ pub(crate) fn from_fault(rpc: Rpc, fault: &Fault, incident: impl FnOnce() -> Str
         Fault::ToolNotFound => plain(Code::NotFound, ErrorReason::ToolNotFound, message, []),
         Fault::ApiKeyNotFound => plain(Code::NotFound, ErrorReason::ApiKeyNotFound, message, []),
         Fault::LastOperatorKey => precondition(ErrorReason::LastOperatorKey, "api_key", message),
+        Fault::DefaultClient => precondition(ErrorReason::DefaultClient, "client", message),
         Fault::ClientNameTaken { name } => {
             plain(Code::AlreadyExists, ErrorReason::ClientNameTaken, message, [("name", name.clone())])
         }
@@ -49,7 +50,7 @@ pub(crate) fn from_fault(rpc: Rpc, fault: &Fault, incident: impl FnOnce() -> Str
         }
         Fault::ToolRemoved => precondition(ErrorReason::ToolRemoved, "tool", message),
         Fault::ToolConflicted => precondition(ErrorReason::ToolConflicted, "tool", message),
-        Fault::LimitExceeded { limit, value } => {
+        Fault::LimitExceeded { limit, value, .. } => {
             let metadata = [("limit", (*limit).to_owned()), ("value", value.to_string())];
             plain(Code::ResourceExhausted, ErrorReason::LimitExceeded, message, metadata)
         }
@@ -139,6 +140,7 @@ mod tests {
             (Fault::ClientNameTaken { name: "a".into() }, Code::AlreadyExists, ErrorReason::ClientNameTaken),
             (Fault::OperatorRequired, Code::PermissionDenied, ErrorReason::OperatorRequired),
             (Fault::ApiKeyNotFound, Code::NotFound, ErrorReason::ApiKeyNotFound),
+            (Fault::DefaultClient, Code::FailedPrecondition, ErrorReason::DefaultClient),
             (Fault::LastOperatorKey, Code::FailedPrecondition, ErrorReason::LastOperatorKey),
             (Fault::SlugTaken { slug: "a".into() }, Code::AlreadyExists, ErrorReason::SlugTaken),
             (Fault::NameTaken { name: "a".into() }, Code::AlreadyExists, ErrorReason::NameTaken),
@@ -151,7 +153,7 @@ mod tests {
             (Fault::ToolRemoved, Code::FailedPrecondition, ErrorReason::ToolRemoved),
             (Fault::ToolConflicted, Code::FailedPrecondition, ErrorReason::ToolConflicted),
             (
-                Fault::LimitExceeded { limit: "L", value: 1 },
+                Fault::LimitExceeded { limit: "L", value: 1, remedy: "wait" },
                 Code::ResourceExhausted,
                 ErrorReason::LimitExceeded,
             ),

@@ -97,6 +97,7 @@ impl Following {
 
     fn fault(&self, end: WatchEnd) -> Fault {
         match end {
+            WatchEnd::ClientDeleted => Fault::ClientNotFound,
             WatchEnd::Draining => Fault::Draining,
             WatchEnd::Expired { oldest } => {
                 Fault::WatchExpired { oldest: self.gate.tokens(self.client).revision(oldest) }

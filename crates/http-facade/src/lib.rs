@@ -8,7 +8,7 @@
 //!
 //! This crate must never know the domain, the catalogue or a store, and never makes a second query for one request.
 //!
-//! Start reading at [`router`]; then `roar` for the route as a whole, `roar::shape` for its body, and `mapping` for what
+//! Start reading at [`router`] and [`Route`]; then `roar` for the route as a whole, `roar::shape` for its body, and `mapping` for what
 //! becomes of a service's error. Each documented shape has a module of its own, named after the system it comes from.
 
 mod limits;
@@ -29,6 +29,8 @@ mod timestamp;
 
 mod roar;
 
+mod route;
+
 use std::sync::Arc;
 
 use axum::Router;
@@ -40,6 +42,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 pub use correlation::{X_CORRELATION_ID, correlation_id};
 pub use limits::{MAX_CACHED_BODIES, MAX_CACHED_BYTES, MAX_CORRELATION_ID_BYTES};
+pub use route::Route;
 pub use settings::FacadeSettings;
 
 use body_cache::BodyCache;
@@ -52,9 +55,10 @@ use hosts::AllowedHosts;
 /// `{"error": CODE, "message": text, "details"?: {…}}`, unless another face answered it.
 pub fn router<C: ToolCatalog>(catalog: Arc<C>, settings: FacadeSettings, beside: Router) -> Router {
     let bodies = Arc::new(BodyCache::new(MAX_CACHED_BYTES, MAX_CACHED_BODIES));
-    Router::new()
-        .merge(roar::routes(catalog, bodies))
-        .merge(beside)
+    let add = |router: Router, route: &Route| router.route(route.path(), route.methods(&catalog, &bodies));
+    Route::ALL
+        .iter()
+        .fold(beside, add)
         .fallback(async || Refusal::no_such_route())
         .layer(from_fn_with_state(AllowedHosts::new(settings.allowed_hosts), hosts::guard))
         .layer(CatchPanicLayer::custom(after_panic))

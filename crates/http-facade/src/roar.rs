@@ -10,11 +10,10 @@ mod shape;
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::response::Response;
-use axum::routing::get;
+use axum::routing::{MethodRouter, get};
 use bytes::Bytes;
 use http::HeaderMap;
 use toolgate_api_proto::v1::ListToolsResponse;
@@ -27,13 +26,13 @@ use crate::mapping;
 use answer::Answer;
 use ask::Ask;
 
-const PATH: &str = "/client/mcp/tools";
+pub(crate) const PATH: &str = "/client/mcp/tools";
 const ALLOW: &str = "GET, HEAD";
 
-/// The route, answered by `catalog`, with rendered bodies kept in `bodies`.
-pub(crate) fn routes<C: ToolCatalog>(catalog: Arc<C>, bodies: Arc<BodyCache>) -> Router {
+/// The route's methods, answered by `catalog`, with rendered bodies kept in `bodies`.
+pub(crate) fn methods<C: ToolCatalog>(catalog: Arc<C>, bodies: Arc<BodyCache>) -> MethodRouter {
     let methods = get(list::<C>).fallback(async || Refusal::method_not_allowed(ALLOW));
-    Router::new().route(PATH, methods).with_state(Arc::new(Lists { catalog, bodies }))
+    methods.with_state(Arc::new(Lists { catalog, bodies }))
 }
 
 struct Lists<C> {

@@ -1,4 +1,4 @@
-//! Word of keys that end, on this replica or another: one watch of the store for everybody who waits.
+//! Word of keys that end, alone or with their client, on this replica or another: one watch of the store for everybody who waits.
 
 use std::{sync::OnceLock, time::Duration};
 
@@ -43,7 +43,7 @@ async fn follow(store: SharedStore, word: watch::Sender<()>) {
 
 async fn tell(store: &SharedStore, word: &watch::Sender<()>) -> Result<(), WatchError> {
     let now = store.revision().await.map_err(WatchError::Store)?;
-    let mut watch = store.watch(Key::api_key_owners(), now).await?;
+    let mut watch = store.watch(Key::owners_and_client_names(), now).await?;
     // What ended before the watch was open was not heard of.
     word.send_replace(());
     loop {

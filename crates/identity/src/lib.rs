@@ -91,10 +91,9 @@ impl Authenticator {
         let Some(Record::ApiKeyOwner(_, client)) = self.read(&Key::ApiKeyOwner(id)).await? else {
             return Ok(None);
         };
-        match self.read(&Key::ApiKey(client, id)).await? {
-            Some(Record::ApiKey(key)) => Ok(Some(key)),
-            _ => Ok(None),
-        }
+        let Some(Record::ApiKey(key)) = self.read(&Key::ApiKey(client, id)).await? else { return Ok(None) };
+        // Keys end with their client, whenever their rows are swept.
+        Ok(self.read(&Key::Client(client)).await?.map(|_| key))
     }
 
     async fn read(&self, key: &Key) -> Result<Option<Record>, Fault> {
@@ -152,7 +151,12 @@ mod tests {
             revoked_at: None,
         };
         let other = KeyId::from_bytes([3; 16]);
-        let mut records = vec![Record::ApiKey(key(KEY, secret)), Record::ApiKeyOwner(KEY, CLIENT)];
+        let mut records = vec![
+            Record::Client(CLIENT, "acme".into(), Moment::default()),
+            Record::ClientName("acme".into(), CLIENT),
+            Record::ApiKey(key(KEY, secret)),
+            Record::ApiKeyOwner(KEY, CLIENT),
+        ];
         if bootstrap {
             records.extend([Record::ApiKey(key(other, MADE_UP)), Record::ApiKeyOwner(other, CLIENT)]);
             records.push(Record::Bootstrap(other));
@@ -223,6 +227,22 @@ mod tests {
             assert_eq!(answer.is_ok(), accepted, "{expires_at:?} {revoked_at:?}");
             assert!(accepted || answer == Err(Fault::CredentialInvalid));
         }
+    }
+
+    #[tokio::test]
+    async fn a_key_ends_with_its_client_although_its_rows_are_still_there() {
+        let secret = new_secret();
+        let text = format!("Bearer {}", *format_api_key(KEY.bytes(), &secret));
+        let known = authenticator(&secret, false).await;
+        let caller = known.authenticate(Some(&text)).await.unwrap();
+        let mut lost = Box::pin(known.until_lost(&caller));
+        assert!(tokio::time::timeout(Duration::from_millis(50), &mut lost).await.is_err());
+        let deletion = Commit::new()
+            .delete(Key::Client(CLIENT).encode())
+            .delete(Key::ClientName("acme".into()).encode());
+        known.store.commit(deletion).await.unwrap();
+        assert_eq!(known.authenticate(Some(&text)).await, Err(Fault::CredentialInvalid));
+        tokio::time::timeout(Duration::from_secs(1), lost).await.expect("heard within a second");
     }
 
     #[tokio::test]

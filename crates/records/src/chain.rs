@@ -84,7 +84,7 @@ mod tests {
                 sequence: 0,
                 at: Moment::from_unix_ms(n as i64),
                 subject: "key:a".into(),
-                upstream: UpstreamId::from_bytes([2; 16]),
+                upstream: Some(UpstreamId::from_bytes([2; 16])),
                 tool_name: format!("t{n}"),
                 act: if n % 2 == 0 { Act::Disable } else { Act::Enable },
             };

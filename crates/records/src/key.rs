@@ -38,6 +38,7 @@ mod kind {
     pub(super) const GLOBAL_API_KEY: u8 = 0x01;
     pub(super) const GLOBAL_CLIENT_NAME: u8 = 0x02;
     pub(super) const GLOBAL_BOOTSTRAP: u8 = 0x03;
+    pub(super) const GLOBAL_DELETED_CLIENT: u8 = 0x04;
 }
 
 /// The key of a row.
@@ -77,6 +78,8 @@ pub enum Key {
     ClientName(String),
     /// Which API key the bootstrap made.
     Bootstrap,
+    /// The tombstone of a tenant.
+    DeletedClient(ClientId),
 }
 
 /// Bytes that are no key of this layout.
@@ -145,6 +148,10 @@ impl Key {
                 text(out, name);
             }
             Self::Bootstrap => out.extend_from_slice(&[GLOBAL, kind::GLOBAL_BOOTSTRAP]),
+            Self::DeletedClient(client) => {
+                out.extend_from_slice(&[GLOBAL, kind::GLOBAL_DELETED_CLIENT]);
+                out.extend_from_slice(client.bytes());
+            }
         }
     }
 
@@ -191,9 +198,10 @@ impl Key {
         kinds(client, kind::API_KEY, kind::API_KEY)
     }
 
-    /// Whose each API key is: a key that ends leaves this range.
-    pub fn api_key_owners() -> KeyRange {
-        KeyRange::prefix(vec![GLOBAL, kind::GLOBAL_API_KEY])
+    /// Whose each API key is, and the names of all tenants: a row leaves this range with each key that ends by an act.
+    pub fn owners_and_client_names() -> KeyRange {
+        let global = |kind: u8| vec![GLOBAL, kind].into();
+        KeyRange { start: global(kind::GLOBAL_API_KEY), end: Some(global(kind::GLOBAL_CLIENT_NAME + 1)) }
     }
 
     /// The status rows of one tenant.
@@ -204,6 +212,20 @@ impl Key {
     /// The names of all tenants.
     pub fn client_names() -> KeyRange {
         KeyRange::prefix(vec![GLOBAL, kind::GLOBAL_CLIENT_NAME])
+    }
+
+    /// The tombstones of all tenants that were deleted.
+    pub fn deleted_clients() -> KeyRange {
+        KeyRange::prefix(vec![GLOBAL, kind::GLOBAL_DELETED_CLIENT])
+    }
+
+    /// What a deleted tenant leaves to be swept: everything but the texts and the log, which stay readable.
+    pub fn swept_of(client: ClientId) -> [KeyRange; 3] {
+        [
+            kinds(client, 0, kind::DEFINITION - 1),
+            kinds(client, kind::DEFINITION + 1, kind::RULING - 1),
+            kinds(client, kind::CHAIN_HEAD + 1, u8::MAX - 1),
+        ]
     }
 }
 
@@ -252,6 +274,7 @@ fn read(rest: &mut &[u8]) -> Option<Key> {
             [kind::GLOBAL_API_KEY] => Some(Key::ApiKeyOwner(KeyId::from_bytes(take(rest)?))),
             [kind::GLOBAL_CLIENT_NAME] => Some(Key::ClientName(take_text(rest)?)),
             [kind::GLOBAL_BOOTSTRAP] => Some(Key::Bootstrap),
+            [kind::GLOBAL_DELETED_CLIENT] => Some(Key::DeletedClient(ClientId::from_bytes(take(rest)?))),
             _ => None,
         },
         _ => None,
@@ -344,6 +367,7 @@ mod tests {
             any::<[u8; 16]>().prop_map(|k| Key::ApiKeyOwner(KeyId::from_bytes(k))),
             name().prop_map(Key::ClientName),
             Just(Key::Bootstrap),
+            client().prop_map(Key::DeletedClient),
         ]
     }
 
@@ -380,6 +404,32 @@ mod tests {
                 prop_assert_eq!(key.encode().to_vec(), bytes);
             }
         }
+    }
+
+    #[test]
+    fn of_a_deleted_tenant_all_is_swept_but_the_texts_and_the_log() {
+        let client = ClientId::from_bytes([9; 16]);
+        let (upstream, name) = (UpstreamId::from_bytes([1; 16]), || "a".to_owned());
+        let is_swept = |key: Key| Key::swept_of(client).iter().any(|range| range.contains(&key.encode()));
+        let text = Key::Definition(client, upstream, name(), Fingerprint::from_bytes([2; 32]));
+        for kept in [text, Key::Ruling(client, 1), Key::ChainHead(client)] {
+            assert!(!is_swept(kept.clone()), "{kept:?}");
+        }
+        for swept in [
+            Key::Client(client),
+            Key::Upstream(client, upstream),
+            Key::SlugClaim(client, name()),
+            Key::NameClaim(client, name()),
+            Key::Listing(client, upstream),
+            Key::Observed(client, upstream, name()),
+            Key::Ruled(client, upstream, name()),
+            Key::ApiKey(client, KeyId::from_bytes([3; 16])),
+            Key::Status(client, upstream),
+        ] {
+            assert!(is_swept(swept.clone()), "{swept:?}");
+        }
+        assert!(!is_swept(Key::Client(ClientId::from_bytes([8; 16]))));
+        assert!(!is_swept(Key::Client(ClientId::from_bytes([10; 16]))));
     }
 
     #[test]

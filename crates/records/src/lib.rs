@@ -19,4 +19,4 @@ mod stored;
 
 pub use codec::RowError;
 pub use key::Key;
-pub use record::{ChainHead, ChainedRuling, NameHolder, Record};
+pub use record::{ChainHead, ChainedRuling, DeletedClient, NameHolder, Record};

@@ -33,6 +33,19 @@ pub struct NameHolder {
     pub tool_name: String,
 }
 
+/// What is left of a tenant that was deleted, beside its texts and its log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeletedClient {
+    /// The name that it had, which may be another's by now.
+    pub name: String,
+    /// When it was made.
+    pub created_at: Moment,
+    /// When it was deleted. The last row of its log says by whom.
+    pub deleted_at: Moment,
+    /// Whether its rows are gone as well.
+    pub is_swept: bool,
+}
+
 /// A row with the parts of its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Record {
@@ -71,6 +84,8 @@ pub enum Record {
     ClientName(String, ClientId),
     /// Which API key the bootstrap made.
     Bootstrap(KeyId),
+    /// The tombstone of a tenant.
+    DeletedClient(ClientId, DeletedClient),
 }
 
 impl Record {
@@ -96,6 +111,7 @@ impl Record {
             Self::ApiKeyOwner(id, _) => Key::ApiKeyOwner(*id),
             Self::ClientName(name, _) => Key::ClientName(name.clone()),
             Self::Bootstrap(_) => Key::Bootstrap,
+            Self::DeletedClient(client, _) => Key::DeletedClient(*client),
         }
     }
 
@@ -125,6 +141,7 @@ impl Record {
             Self::ApiKeyOwner(_, client) => codec::encode(&key, &reference(client.bytes())),
             Self::ClientName(_, client) => codec::encode(&key, &reference(client.bytes())),
             Self::Bootstrap(id) => codec::encode(&key, &reference(id.bytes())),
+            Self::DeletedClient(_, deleted) => codec::encode(&key, &deleted_client_row(deleted)),
         };
         (key, value)
     }
@@ -165,8 +182,28 @@ impl Record {
             Key::ApiKeyOwner(id) => Self::ApiKeyOwner(id, ClientId::from_bytes(row.reference()?)),
             Key::ClientName(name) => Self::ClientName(name, ClientId::from_bytes(row.reference()?)),
             Key::Bootstrap => Self::Bootstrap(KeyId::from_bytes(row.reference()?)),
+            Key::DeletedClient(client) => Self::DeletedClient(client, read_deleted_client(&row)?),
         })
     }
+}
+
+fn deleted_client_row(deleted: &DeletedClient) -> stored::DeletedClient {
+    stored::DeletedClient {
+        name: deleted.name.clone(),
+        created_at_ms: deleted.created_at.unix_ms(),
+        deleted_at_ms: deleted.deleted_at.unix_ms(),
+        is_swept: deleted.is_swept,
+    }
+}
+
+fn read_deleted_client(row: &Reader<'_>) -> Result<DeletedClient, RowError> {
+    let payload: stored::DeletedClient = row.payload()?;
+    Ok(DeletedClient {
+        name: payload.name,
+        created_at: Moment::from_unix_ms(payload.created_at_ms),
+        deleted_at: Moment::from_unix_ms(payload.deleted_at_ms),
+        is_swept: payload.is_swept,
+    })
 }
 
 fn reference(id: &[u8; 16]) -> stored::Reference {

@@ -11,6 +11,18 @@ pub(crate) struct Client {
 }
 
 #[derive(Clone, PartialEq, Message)]
+pub(crate) struct DeletedClient {
+    #[prost(string, tag = "1")]
+    pub name: String,
+    #[prost(int64, tag = "2")]
+    pub created_at_ms: i64,
+    #[prost(int64, tag = "3")]
+    pub deleted_at_ms: i64,
+    #[prost(bool, tag = "4")]
+    pub is_swept: bool,
+}
+
+#[derive(Clone, PartialEq, Message)]
 pub(crate) struct Upstream {
     #[prost(string, tag = "1")]
     pub slug: String,
@@ -195,11 +207,12 @@ pub(crate) struct Ruling {
     pub at_ms: i64,
     #[prost(string, tag = "3")]
     pub subject: String,
+    /// Empty for an act about the whole client.
     #[prost(bytes = "vec", tag = "4")]
     pub upstream: Vec<u8>,
     #[prost(string, tag = "5")]
     pub tool_name: String,
-    #[prost(oneof = "Act", tags = "6, 7, 8, 9, 10, 11, 12, 13, 14")]
+    #[prost(oneof = "Act", tags = "6, 7, 8, 9, 10, 11, 12, 13, 14, 15")]
     pub act: Option<Act>,
 }
 
@@ -224,6 +237,8 @@ pub(crate) enum Act {
     SetLocks(String),
     #[prost(message, tag = "14")]
     DeleteUpstream(DeletedUpstream),
+    #[prost(message, tag = "15")]
+    DeleteClient(Nothing),
 }
 
 /// An upstream that a ruling deleted.

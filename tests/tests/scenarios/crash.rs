@@ -143,7 +143,7 @@ async fn compare_with_api(tally: &mut Tally, server: &Server, owned: &[Vec<Owned
 }
 
 /// The folder as the kill left it.
-fn copy_of(folder: &Path) -> TempDir {
+pub(crate) fn copy_of(folder: &Path) -> TempDir {
     let copy = tempfile::tempdir().unwrap();
     copy_into(folder, copy.path());
     copy

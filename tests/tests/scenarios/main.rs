@@ -16,6 +16,7 @@ mod steps;
 
 mod command_line;
 mod crash;
+mod deleted_clients;
 mod demo;
 mod deploy;
 mod faults;

@@ -237,7 +237,8 @@ impl ToolView {
         }
     }
 }
-/// A row of a client's log: who ruled what about which tool or upstream, and when. Rows are never changed or removed.
+/// A row of a client's log: who ruled what about which tool or upstream, or about the client itself, and when. Rows are never
+/// changed or removed.
 ///
 /// Each row's hash is SHA-256 over the 32 bytes of the hash before it, all zero before the first, followed by `stored`. So
 /// whoever kept one hash can tell later, without trusting the server, whether anything before it was changed.
@@ -252,13 +253,13 @@ pub struct Ruling {
     /// Who made it: `key:` and the id of an API key.
     #[prost(string, tag = "3")]
     pub subject: ::prost::alloc::string::String,
-    /// The upstream (UUID); it may have been deleted since.
+    /// The upstream (UUID); it may have been deleted since. Empty where the client itself is meant.
     #[prost(string, tag = "4")]
     pub upstream_id: ::prost::alloc::string::String,
-    /// The tool (UUID); empty where the whole upstream is meant.
+    /// The tool (UUID); empty where the whole upstream or the client is meant.
     #[prost(string, tag = "5")]
     pub tool_id: ::prost::alloc::string::String,
-    /// The upstream's own name for the tool; empty where the whole upstream is meant.
+    /// The upstream's own name for the tool; empty where the whole upstream or the client is meant.
     #[prost(string, tag = "6")]
     pub tool_name: ::prost::alloc::string::String,
     /// What was ruled.
@@ -316,6 +317,8 @@ pub enum RulingAct {
     SetLocks = 8,
     /// The upstream was deleted, with all its tools and the approvals of them.
     DeleteUpstream = 9,
+    /// The client was deleted: the last row of its log.
+    DeleteClient = 10,
 }
 impl RulingAct {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -334,6 +337,7 @@ impl RulingAct {
             Self::Rename => "RULING_ACT_RENAME",
             Self::SetLocks => "RULING_ACT_SET_LOCKS",
             Self::DeleteUpstream => "RULING_ACT_DELETE_UPSTREAM",
+            Self::DeleteClient => "RULING_ACT_DELETE_CLIENT",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -349,6 +353,7 @@ impl RulingAct {
             "RULING_ACT_RENAME" => Some(Self::Rename),
             "RULING_ACT_SET_LOCKS" => Some(Self::SetLocks),
             "RULING_ACT_DELETE_UPSTREAM" => Some(Self::DeleteUpstream),
+            "RULING_ACT_DELETE_CLIENT" => Some(Self::DeleteClient),
             _ => None,
         }
     }
@@ -547,6 +552,10 @@ pub enum ErrorReason {
     ///
     /// Example: `{"reason": "CLIENT_NAME_TAKEN", "metadata": {"name": "acme"}}`
     ClientNameTaken = 24,
+    /// FAILED_PRECONDITION. The first client, `default`, cannot be deleted: the operator keys belong to it.
+    ///
+    /// Example: `{"reason": "DEFAULT_CLIENT"}`
+    DefaultClient = 25,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -580,6 +589,7 @@ impl ErrorReason {
             Self::LastOperatorKey => "ERROR_REASON_LAST_OPERATOR_KEY",
             Self::WatchExpired => "ERROR_REASON_WATCH_EXPIRED",
             Self::ClientNameTaken => "ERROR_REASON_CLIENT_NAME_TAKEN",
+            Self::DefaultClient => "ERROR_REASON_DEFAULT_CLIENT",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -610,6 +620,7 @@ impl ErrorReason {
             "ERROR_REASON_LAST_OPERATOR_KEY" => Some(Self::LastOperatorKey),
             "ERROR_REASON_WATCH_EXPIRED" => Some(Self::WatchExpired),
             "ERROR_REASON_CLIENT_NAME_TAKEN" => Some(Self::ClientNameTaken),
+            "ERROR_REASON_DEFAULT_CLIENT" => Some(Self::DefaultClient),
             _ => None,
         }
     }
@@ -1974,6 +1985,32 @@ pub struct CreateClientResponse {
     #[prost(message, optional, tag = "1")]
     pub client: ::core::option::Option<Client>,
 }
+/// A client to delete.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteClientRequest {
+    /// Identity (UUID), not the name. Required.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// Tell what would go, delete nothing.
+    #[prost(bool, tag = "2")]
+    pub validate_only: bool,
+}
+/// The deleted client, and what went with it.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteClientResponse {
+    /// As it was.
+    #[prost(message, optional, tag = "1")]
+    pub client: ::core::option::Option<Client>,
+    /// Upstreams that it had.
+    #[prost(int32, tag = "2")]
+    pub upstream_count: i32,
+    /// Tools of those, in every state.
+    #[prost(int32, tag = "3")]
+    pub tool_count: i32,
+    /// Keys that were in force.
+    #[prost(int32, tag = "4")]
+    pub api_key_count: i32,
+}
 /// Which clients.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListClientsRequest {
@@ -2332,7 +2369,7 @@ pub mod tool_governance_client {
         }
         /// Lists the rulings of a client in the order in which they were made, oldest first.
         ///
-        /// Takes `mcp:read`.
+        /// Takes `mcp:read`. The log of a client that was deleted stays readable to an operator who names it.
         pub async fn list_rulings(
             &mut self,
             request: impl tonic::IntoRequest<super::ListRulingsRequest>,
@@ -2350,7 +2387,7 @@ pub mod tool_governance_client {
         /// Recomputes the hash chain over all rulings of a client.
         ///
         /// Takes `mcp:read`. A chain that does not hold is an answer, not an error. Whoever does not trust the server recomputes
-        /// the chain from ListRulings.
+        /// the chain from ListRulings. The log of a client that was deleted stays provable to an operator who names it.
         pub async fn verify_rulings(
             &mut self,
             request: impl tonic::IntoRequest<super::VerifyRulingsRequest>,
@@ -2398,6 +2435,26 @@ pub mod tool_governance_client {
             let path = http::uri::PathAndQuery::from_static("/toolgate.v1.ToolGovernance/ListClients");
             let mut req = request.into_request();
             req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "ListClients"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Deletes a client with its upstreams, tools and keys, for good.
+        ///
+        /// Takes `mcp:admin` and an operator key (PERMISSION_DENIED). NOT_FOUND for a client that never was or was deleted before;
+        /// FAILED_PRECONDITION for `default`, which the operator keys belong to. From the answer on, the client is unknown to every
+        /// call but ListRulings and VerifyRulings, which go on to answer an operator; no key of it is accepted, its open streams end
+        /// within a second, and its name is free: a client made under it is another one. The act is the last row of its log.
+        pub async fn delete_client(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DeleteClientRequest>,
+        ) -> std::result::Result<tonic::Response<super::DeleteClientResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/toolgate.v1.ToolGovernance/DeleteClient");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "DeleteClient"));
             self.inner.unary(req, path, codec).await
         }
     }
@@ -2521,7 +2578,7 @@ pub mod tool_governance_server {
         ) -> std::result::Result<tonic::Response<super::RevokeApiKeyResponse>, tonic::Status>;
         /// Lists the rulings of a client in the order in which they were made, oldest first.
         ///
-        /// Takes `mcp:read`.
+        /// Takes `mcp:read`. The log of a client that was deleted stays readable to an operator who names it.
         async fn list_rulings(
             &self,
             request: tonic::Request<super::ListRulingsRequest>,
@@ -2529,7 +2586,7 @@ pub mod tool_governance_server {
         /// Recomputes the hash chain over all rulings of a client.
         ///
         /// Takes `mcp:read`. A chain that does not hold is an answer, not an error. Whoever does not trust the server recomputes
-        /// the chain from ListRulings.
+        /// the chain from ListRulings. The log of a client that was deleted stays provable to an operator who names it.
         async fn verify_rulings(
             &self,
             request: tonic::Request<super::VerifyRulingsRequest>,
@@ -2549,6 +2606,16 @@ pub mod tool_governance_server {
             &self,
             request: tonic::Request<super::ListClientsRequest>,
         ) -> std::result::Result<tonic::Response<super::ListClientsResponse>, tonic::Status>;
+        /// Deletes a client with its upstreams, tools and keys, for good.
+        ///
+        /// Takes `mcp:admin` and an operator key (PERMISSION_DENIED). NOT_FOUND for a client that never was or was deleted before;
+        /// FAILED_PRECONDITION for `default`, which the operator keys belong to. From the answer on, the client is unknown to every
+        /// call but ListRulings and VerifyRulings, which go on to answer an operator; no key of it is accepted, its open streams end
+        /// within a second, and its name is free: a client made under it is another one. The act is the last row of its log.
+        async fn delete_client(
+            &self,
+            request: tonic::Request<super::DeleteClientRequest>,
+        ) -> std::result::Result<tonic::Response<super::DeleteClientResponse>, tonic::Status>;
     }
     /// Writes: registers and deletes upstreams, and records what people rule about tools.
     ///
@@ -3301,6 +3368,44 @@ pub mod tool_governance_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ListClientsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolgate.v1.ToolGovernance/DeleteClient" => {
+                    #[allow(non_camel_case_types)]
+                    struct DeleteClientSvc<T: ToolGovernance>(pub Arc<T>);
+                    impl<T: ToolGovernance> tonic::server::UnaryService<super::DeleteClientRequest> for DeleteClientSvc<T> {
+                        type Response = super::DeleteClientResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::DeleteClientRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as ToolGovernance>::delete_client(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DeleteClientSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

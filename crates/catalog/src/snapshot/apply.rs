@@ -150,7 +150,8 @@ impl Snapshot {
             | Record::Status(..)
             | Record::ApiKeyOwner(..)
             | Record::ClientName(..)
-            | Record::Bootstrap(..) => {}
+            | Record::Bootstrap(..)
+            | Record::DeletedClient(..) => {}
         }
     }
 

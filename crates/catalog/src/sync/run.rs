@@ -135,6 +135,9 @@ impl Syncer {
     }
 
     pub(super) async fn declared(&self, client: ClientId, id: UpstreamId) -> Result<Declared, Fault> {
+        if self.record(&Key::Client(client)).await?.is_none() {
+            return Err(Fault::ClientNotFound);
+        }
         match self.record(&Key::Upstream(client, id)).await? {
             Some((Record::Upstream(upstream), version)) => Ok(Declared { upstream, version }),
             _ => Err(Fault::UpstreamNotFound),

@@ -83,14 +83,15 @@ impl Syncs {
     /// they saw.
     ///
     /// # Errors
-    /// [`Fault::UpstreamNotFound`], a failure of the store, [`Fault::LimitExceeded`] as in [`Syncs::request`].
+    /// [`Fault::UpstreamNotFound`], [`Fault::ClientNotFound`], a failure of the store, [`Fault::LimitExceeded`] as in
+    /// [`Syncs::request`].
     pub async fn sync(&self, client: ClientId, upstream: UpstreamId) -> Result<Report, Fault> {
         let (sender, receiver) = oneshot::channel();
         self.enqueue(client, upstream, Some(sender))?;
         receiver.await.map_err(|_| Fault::Draining)?
     }
 
-    /// Tells the task of an upstream that was deleted, so that it ends at once.
+    /// Tells the task of an upstream that was deleted, alone or with its client, so that it ends at once.
     pub fn end(&self, upstream: UpstreamId) {
         if let Some(task) = self.tasks().remove(&upstream) {
             task.void.notify_one();
@@ -105,7 +106,8 @@ impl Syncs {
     fn enqueue(&self, client: ClientId, upstream: UpstreamId, waiter: Waiter) -> Result<(), Fault> {
         self.task(client, upstream).asks.try_send(waiter).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => {
-                Fault::LimitExceeded { limit: "MAX_WAITING_SYNCS", value: MAX_WAITING as u64 }
+                let (limit, value) = ("MAX_WAITING_SYNCS", MAX_WAITING as u64);
+                Fault::LimitExceeded { limit, value, remedy: "try again in a moment" }
             }
             mpsc::error::TrySendError::Closed(_) => Fault::Draining,
         })
@@ -180,7 +182,7 @@ async fn sync(
         failures = if fine { 0 } else { failures + 1 };
         synced.send_replace(fine);
         let ttl = result.as_ref().ok().and_then(|report| report.ttl);
-        let gone = result == Err(Fault::UpstreamNotFound);
+        let gone = matches!(result, Err(Fault::UpstreamNotFound | Fault::ClientNotFound));
         for waiter in waiters.drain(..) {
             // A waiter that went away needs no answer.
             let _ = waiter.send(result.clone());

@@ -48,11 +48,13 @@ pub(super) async fn commit_all(
     Ok(last)
 }
 
-/// The same commit, for as long as the upstream is declared so: what was listed of a server that it no longer means is of
+/// The same commit, for as long as the client exists and the upstream is declared so: what was listed of a server that it no longer means is of
 /// no use.
 pub(super) fn while_declared(declared: &Declared, commit: Commit) -> Commit {
     let Declared { upstream, version } = declared;
-    commit.when(Condition::Equals(Key::Upstream(upstream.client, upstream.id).encode(), *version))
+    commit
+        .when(Condition::Equals(Key::Upstream(upstream.client, upstream.id).encode(), *version))
+        .when(Condition::Present(Key::Client(upstream.client).encode()))
 }
 
 fn bytes(commit: &Commit) -> usize {

@@ -474,6 +474,24 @@ impl<'a> From<&'a v1::Client> for Client<'a> {
     }
 }
 
+/// `DeleteClientResponse`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DeletedClient<'a> {
+    client: Client<'a>,
+    upstream_count: i32,
+    tool_count: i32,
+    api_key_count: i32,
+}
+
+impl<'a> DeletedClient<'a> {
+    pub(crate) fn new(gone: &'a v1::DeleteClientResponse) -> Result<Self, CommandError> {
+        let client = gone.client.as_ref().ok_or(CommandError::Incomplete { field: "client" })?;
+        let v1::DeleteClientResponse { upstream_count, tool_count, api_key_count, .. } = *gone;
+        Ok(Self { client: client.into(), upstream_count, tool_count, api_key_count })
+    }
+}
+
 /// `VerifyRulingsResponse`, of a log that holds.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -2,8 +2,8 @@
 //! columns stand straight.
 
 use toolgate_api_proto::v1::{
-    ApiKey, Client, Effect, Ruling, RulingAct, Tool, ToolState, ToolStatus, Upstream, UpstreamHealth,
-    upstream,
+    ApiKey, Client, DeleteClientResponse, Effect, Ruling, RulingAct, Tool, ToolState, ToolStatus, Upstream,
+    UpstreamHealth, upstream,
 };
 
 use crate::hidden::escape;
@@ -235,6 +235,13 @@ pub(crate) fn client_row(client: &Client) -> [String; 3] {
     [client.name.clone(), client.id.clone(), created]
 }
 
+/// What became of a client, and of what.
+pub(crate) fn client_deletion(what: &str, gone: &DeleteClientResponse) -> String {
+    let DeleteClientResponse { client, upstream_count, tool_count, api_key_count } = gone;
+    let client = client.as_ref().map_or(NONE.to_owned(), |client| format!("{}  {}", client.name, client.id));
+    format!("{what}: {client} with {upstream_count} upstreams, {tool_count} tools, {api_key_count} keys")
+}
+
 pub(crate) fn rulings() -> Table<6> {
     Table::new(["NUMBER", "TIME", "SUBJECT", "ACT", "TOOL", "WHAT"])
 }
@@ -254,7 +261,7 @@ pub(crate) fn ruling_row(row: &Ruling) -> [String; 6] {
 fn ruled_about(row: &Ruling) -> String {
     match row.act() {
         RulingAct::DeleteUpstream => format!("{} ({} tools)", row.upstream_slug, row.tool_count),
-        _ => row.tool_name.clone(),
+        _ => or_none(&row.tool_name).to_owned(),
     }
 }
 

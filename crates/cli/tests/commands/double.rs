@@ -38,6 +38,7 @@ pub(crate) struct Script {
     pub(crate) lists: Vec<ListToolsRequest>,
     pub(crate) approvals: Vec<ApproveToolRequest>,
     pub(crate) rulings: Vec<(&'static str, String, bool)>,
+    pub(crate) deleted_clients: Vec<String>,
     pub(crate) locked: Vec<(String, Vec<String>)>,
     pub(crate) created: Vec<CreateUpstreamRequest>,
     pub(crate) deletions: Vec<DeleteUpstreamRequest>,
@@ -394,11 +395,26 @@ impl ToolGovernance for Double {
         Ok(Response::new(CreateClientResponse { client }))
     }
 
+    async fn delete_client(
+        &self,
+        request: Request<DeleteClientRequest>,
+    ) -> Result<Response<DeleteClientResponse>, Status> {
+        let DeleteClientRequest { id, validate_only } = request.into_inner();
+        if !validate_only {
+            self.script().deleted_clients.push(id.clone());
+        }
+        let client = Some(Client { id, name: "acme".to_owned(), ..Default::default() });
+        let gone = DeleteClientResponse { client, upstream_count: 2, tool_count: 30, api_key_count: 4 };
+        Ok(Response::new(gone))
+    }
+
     async fn list_clients(
         &self,
         _: Request<ListClientsRequest>,
     ) -> Result<Response<ListClientsResponse>, Status> {
-        let clients = vec![Client { id: id(0), name: "default".to_owned(), ..Default::default() }];
+        let client =
+            |(n, name): (usize, &str)| Client { id: id(n), name: name.to_owned(), ..Default::default() };
+        let clients = [(7, "acme"), (0, "default")].map(client).into();
         Ok(Response::new(ListClientsResponse { clients, ..Default::default() }))
     }
 }

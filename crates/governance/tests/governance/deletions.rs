@@ -84,7 +84,7 @@ async fn a_deleted_upstream_is_gone_at_once_with_its_tools_and_is_in_the_log() {
     let gone = withdrawn(&bench, known, snapshot.revision()).await;
     assert_eq!(gone, ["a", "b"].map(|name| ToolId::of(id, name)));
     let last = bench.rulings().await.pop().unwrap().ruling;
-    assert_eq!((last.upstream, last.tool_name.as_str()), (id, ""));
+    assert_eq!((last.upstream, last.tool_name.as_str()), (Some(id), ""));
     assert_eq!(last.act, Act::DeleteUpstream { slug: "srv".into(), tool_count: 2 });
     assert_eq!(bench.rule(id, "a", Wish::Disable).await.unwrap_err(), Fault::ToolNotFound);
     assert_eq!(delete(&bench, id).await.unwrap_err(), Fault::UpstreamNotFound);

@@ -4,6 +4,7 @@
 
 mod audit;
 mod catalogue;
+mod client_deletions;
 mod clients;
 mod counting_store;
 mod deletions;

@@ -1,10 +1,7 @@
 //! Rulings to the wire.
 
 use toolgate_api_proto::v1 as pb;
-use toolgate_domain::{
-    ToolId,
-    ruling::{Act, Ruling},
-};
+use toolgate_domain::ruling::Act;
 use toolgate_governance::LoggedRuling;
 
 use super::{fields::timestamp, tool::effect_to_proto};
@@ -12,12 +9,12 @@ use super::{fields::timestamp, tool::effect_to_proto};
 /// The message of a row of the log.
 pub(crate) fn to_proto(row: LoggedRuling) -> pb::Ruling {
     let LoggedRuling { ruling, stored, hash } = row;
-    let tool_id = tool_id(&ruling);
+    let tool_id = ruling.tool().map(|id| id.to_string()).unwrap_or_default();
     let common = pb::Ruling {
         sequence: i64::try_from(ruling.sequence).unwrap_or(i64::MAX),
         create_time: Some(timestamp(ruling.at)),
         subject: ruling.subject,
-        upstream_id: ruling.upstream.to_string(),
+        upstream_id: ruling.upstream.map(|id| id.to_string()).unwrap_or_default(),
         tool_id,
         tool_name: ruling.tool_name,
         stored,
@@ -25,13 +22,6 @@ pub(crate) fn to_proto(row: LoggedRuling) -> pb::Ruling {
         ..Default::default()
     };
     with_act(common, ruling.act)
-}
-
-fn tool_id(ruling: &Ruling) -> String {
-    if ruling.act.is_about_upstream() {
-        return String::new();
-    }
-    ToolId::of(ruling.upstream, &ruling.tool_name).to_string()
 }
 
 fn with_act(mut row: pb::Ruling, act: Act) -> pb::Ruling {
@@ -64,6 +54,7 @@ fn with_act(mut row: pb::Ruling, act: Act) -> pb::Ruling {
             row.tool_count = i32::try_from(tool_count).unwrap_or(i32::MAX);
             pb::RulingAct::DeleteUpstream
         }
+        Act::DeleteClient => pb::RulingAct::DeleteClient,
     };
     row.set_act(act);
     row

@@ -4,6 +4,7 @@
 
 mod access;
 mod answers;
+mod http_walls;
 mod ring;
 mod tenants;
 mod walls;

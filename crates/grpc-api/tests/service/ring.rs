@@ -37,8 +37,13 @@ impl Key {
     /// A request that carries it.
     pub(crate) fn asks<Q>(&self, message: Q) -> Request<Q> {
         let mut request = Request::new(message);
-        request.metadata_mut().insert("authorization", format!("Bearer {}", self.0).parse().unwrap());
+        request.metadata_mut().insert("authorization", self.bearer().parse().unwrap());
         request
+    }
+
+    /// As the value of an `Authorization` header.
+    pub(crate) fn bearer(&self) -> String {
+        format!("Bearer {}", self.0)
     }
 }
 

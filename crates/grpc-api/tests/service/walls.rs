@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use tonic::{Response, Status};
+use futures::StreamExt;
+use tonic::{Code, Response, Status};
 use toolgate_api_proto::v1::{
     self as pb, tool_catalog_server::ToolCatalog, tool_governance_server::ToolGovernance,
 };
@@ -11,13 +12,13 @@ use toolgate_grpc_api::rpc::RULES;
 use crate::ring::{ALL, Key, Ring, definition, http, said};
 
 /// What one tenant has and another one asks for.
-struct Things {
+pub(crate) struct Things {
     client_id: String,
     client_name: String,
     tool: String,
-    upstream: String,
+    pub(crate) upstream: String,
     api_key: String,
-    revision: String,
+    pub(crate) revision: String,
     answer_etag: String,
     tool_etag: String,
     upstream_etag: String,
@@ -29,7 +30,7 @@ struct Things {
 
 impl Things {
     /// Of nobody: ids that were never given, tokens that were never made.
-    fn nowhere() -> Self {
+    pub(crate) fn nowhere() -> Self {
         let id = || "00000000-0000-7000-8000-000000000000".to_owned();
         let token = || "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA".to_owned();
         Self {
@@ -50,7 +51,7 @@ impl Things {
     }
 
     /// Of the tenant that `key` belongs to, with two of everything, so that each list has a second page.
-    async fn of(ring: &Ring, key: &Key, client_id: &str) -> Self {
+    pub(crate) async fn of(ring: &Ring, key: &Key, client_id: &str) -> Self {
         let tools = [definition("a", "d"), definition("b", "d")];
         let upstream = ring.upstream(key, "srv", &[&tools[0], &tools[1]]).await.id;
         ring.upstream(key, "more", &[&tools[0]]).await;
@@ -199,6 +200,8 @@ async fn walk(ring: &Ring, key: &Key, own_tool: &str, things: &Things) -> Vec<(&
             ask!(ListRulingsRequest { tool_id: tool }),
             ask!(ListRulingsRequest { upstream_id: upstream }),
             ask!(ListRulingsRequest { page_token: things.rulings_page });
+        DeleteClient = delete_client:
+            pb::DeleteClientRequest { id: client_id.clone(), ..Default::default() };
         CreateClient = create_client:
             ask!(CreateClientRequest { name: things.client_name });
         ListClients = list_clients:
@@ -242,4 +245,55 @@ async fn each_of_these_calls_finds_what_is_the_callers_own() {
         let is_unknown = ["NotFound", "is not a token", "is not a revision", "is not an etag"];
         assert!(!is_unknown.iter().any(|text| answer.contains(text)), "{rpc}: {answer}");
     }
+}
+
+#[tokio::test]
+async fn law_10_every_call_answers_for_a_deleted_client_as_for_one_that_never_was() {
+    let ring = Ring::new().await;
+    let (kept, deleted) = (ring.client(1).await, ring.client(2).await);
+    let (own, theirs) = (ring.key(&kept, &ALL).await, ring.key(&deleted, &ALL).await);
+    let own = Things::of(&ring, &own, &kept).await;
+    let gone = Things::of(&ring, &theirs, &deleted).await;
+    let deletion = pb::DeleteClientRequest { id: deleted.clone(), ..Default::default() };
+    let told = said(ring.governance.delete_client(ring.operator.asks(deletion))).await.unwrap();
+    assert_eq!((told.upstream_count, told.tool_count, told.api_key_count), (2, 3, 2));
+
+    let of_gone = walk(&ring, &ring.operator, &own.tool, &gone).await;
+    let of_nothing = walk(&ring, &ring.operator, &own.tool, &Things::nowhere()).await;
+    for ((rpc, gone), (_, nothing)) in of_gone.iter().zip(&of_nothing) {
+        match *rpc {
+            "ListRulings" | "VerifyRulings" if gone.starts_with("OK") => {}
+            // Its name is as free as one that nobody ever had.
+            "CreateClient" => assert!(gone.starts_with("OK") && nothing.starts_with("OK"), "{gone}"),
+            _ => assert_eq!(gone, nothing, "{rpc}"),
+        }
+    }
+    let log = pb::ListRulingsRequest { client_id: deleted.clone(), ..Default::default() };
+    let log = said(ring.governance.list_rulings(ring.operator.asks(log))).await.unwrap().rulings;
+    let last = log.last().unwrap();
+    assert_eq!((last.act(), log.len()), (pb::RulingAct::DeleteClient, 4));
+    assert_eq!((last.upstream_id.as_str(), last.tool_id.as_str(), last.tool_name.as_str()), ("", "", ""));
+    for (rpc, answer) in walk(&ring, &theirs, &gone.tool, &gone).await {
+        assert!(answer.starts_with("Unauthenticated"), "{rpc}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn open_watches_end_with_the_client() {
+    let ring = Ring::new().await;
+    let client_id = ring.client(2).await;
+    let key = ring.key(&client_id, &ALL).await;
+    let open = async |key: &Key| {
+        let ask = pb::WatchToolsRequest { client_id: client_id.clone(), ..Default::default() };
+        let mut watch = ring.catalog.watch_tools(key.asks(ask)).await.unwrap().into_inner();
+        watch.next().await.unwrap().unwrap();
+        watch
+    };
+    let (mut of_operator, mut own) = (open(&ring.operator).await, open(&key).await);
+    let deletion = pb::DeleteClientRequest { id: client_id.clone(), ..Default::default() };
+    said(ring.governance.delete_client(ring.operator.asks(deletion))).await.unwrap();
+    assert_eq!(of_operator.next().await.unwrap().unwrap_err().code(), Code::NotFound);
+    // Whichever it hears of first.
+    let ended = own.next().await.unwrap().unwrap_err().code();
+    assert!(matches!(ended, Code::NotFound | Code::Unauthenticated), "{ended:?}");
 }

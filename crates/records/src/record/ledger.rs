@@ -56,6 +56,7 @@ fn ruling_row(ruling: &Ruling) -> stored::Ruling {
         Act::SetDescription(text) => stored::Act::SetDescription(stored::MaybeText { text: text.clone() }),
         Act::Rename(text) => stored::Act::Rename(stored::MaybeText { text: text.clone() }),
         Act::SetLocks(locks) => stored::Act::SetLocks(locks_text(locks)),
+        Act::DeleteClient => stored::Act::DeleteClient(stored::Nothing {}),
         Act::DeleteUpstream { slug, tool_count } => {
             let (slug, tool_count) = (slug.clone(), *tool_count);
             stored::Act::DeleteUpstream(stored::DeletedUpstream { slug, tool_count })
@@ -65,7 +66,7 @@ fn ruling_row(ruling: &Ruling) -> stored::Ruling {
         sequence: ruling.sequence,
         at_ms: ruling.at.unix_ms(),
         subject: ruling.subject.clone(),
-        upstream: ruling.upstream.bytes().to_vec(),
+        upstream: ruling.upstream.map(|upstream| upstream.bytes().to_vec()).unwrap_or_default(),
         tool_name: ruling.tool_name.clone(),
         act: Some(act),
     }
@@ -98,15 +99,20 @@ fn read_ruling(row: &Reader<'_>, payload: stored::Ruling) -> Result<Ruling, RowE
         stored::Act::SetDescription(payload) => Act::SetDescription(payload.text),
         stored::Act::Rename(payload) => Act::Rename(payload.text),
         stored::Act::SetLocks(text) => Act::SetLocks(read_locks(row, &text)?),
+        stored::Act::DeleteClient(_) => Act::DeleteClient,
         stored::Act::DeleteUpstream(stored::DeletedUpstream { slug, tool_count }) => {
             Act::DeleteUpstream { slug, tool_count }
         }
+    };
+    let upstream = match payload.upstream.as_slice() {
+        [] => None,
+        bytes => Some(UpstreamId::from_bytes(row.fixed("ruling.upstream", bytes)?)),
     };
     Ok(Ruling {
         sequence: payload.sequence,
         at: moment(payload.at_ms),
         subject: payload.subject,
-        upstream: UpstreamId::from_bytes(row.fixed("ruling.upstream", &payload.upstream)?),
+        upstream,
         tool_name: payload.tool_name,
         act,
     })

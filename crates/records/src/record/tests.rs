@@ -40,7 +40,7 @@ fn ruling(act: Act) -> Record {
         sequence: 0,
         at: at(8),
         subject: "key:x".into(),
-        upstream: UPSTREAM,
+        upstream: (act != Act::DeleteClient).then_some(UPSTREAM),
         tool_name: "t\0u".into(),
         act,
     };
@@ -130,6 +130,7 @@ fn one_of_each() -> Vec<Record> {
         ruling(Act::Rename(None)),
         ruling(Act::SetLocks(locks())),
         ruling(Act::SetLocks(Locks::default())),
+        ruling(Act::DeleteClient),
         ruling(Act::DeleteUpstream { slug: "files".into(), tool_count: 3 }),
         Record::ChainHead(CLIENT, ChainHead { sequence: 4, hash: [5; 32] }),
         Record::ApiKey(ApiKey {
@@ -156,6 +157,10 @@ fn one_of_each() -> Vec<Record> {
         Record::ApiKeyOwner(KeyId::from_bytes([4; 16]), CLIENT),
         Record::ClientName("default".into(), CLIENT),
         Record::Bootstrap(KeyId::from_bytes([4; 16])),
+        Record::DeletedClient(
+            CLIENT,
+            DeletedClient { name: "acme".into(), created_at: at(1), deleted_at: at(2), is_swept: true },
+        ),
     ]
 }
 

@@ -68,7 +68,8 @@ impl Kept {
             self.faults.push(broken.to_string());
         }
         for ChainedRuling { ruling, .. } in log {
-            let key = (ruling.upstream.to_string(), ruling.tool_name.clone());
+            let upstream = ruling.upstream.map(|upstream| upstream.to_string()).unwrap_or_default();
+            let key = (upstream, ruling.tool_name.clone());
             self.log.entry(key).or_default().push(word(&ruling.act));
         }
         let from_log: BTreeMap<_, _> =
