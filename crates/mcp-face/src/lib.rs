@@ -52,6 +52,8 @@ use endpoint::Face;
 
 /// Path of the endpoint.
 pub const PATH: &str = "/mcp";
+/// Every path that is answered: the endpoint, and what RFC 9728 says of it in its two places.
+pub const PATHS: [&str; 3] = [PATH, resource_metadata::PATH, resource_metadata::ROOT_PATH];
 
 /// The endpoint and what RFC 9728 says of it, answered by `catalog`.
 ///
@@ -63,9 +65,6 @@ pub fn routes<C: ToolCatalog>(catalog: Arc<C>, settings: McpSettings) -> Router 
         .head(endpoint::other_method)
         .fallback(endpoint::other_method);
     let metadata = get(resource_metadata::document::<C>);
-    Router::new()
-        .route(PATH, endpoint)
-        .route(resource_metadata::PATH, metadata.clone())
-        .route(resource_metadata::ROOT_PATH, metadata)
-        .with_state(face)
+    let answered = PATHS.into_iter().zip([endpoint, metadata.clone(), metadata]);
+    answered.fold(Router::new(), |router, (path, methods)| router.route(path, methods)).with_state(face)
 }

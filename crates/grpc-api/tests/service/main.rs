@@ -1,6 +1,6 @@
 //! Both services as a caller has them, called in this process, over the store in memory and scripted tool servers.
 
-#![expect(clippy::unwrap_used, reason = "a test ends where it is surprised")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends where it is surprised")]
 
 mod access;
 mod answers;

@@ -54,7 +54,7 @@ pub(crate) struct Ring {
     /// Of an operator, with every scope.
     pub(crate) operator: Key,
     store: SharedStore,
-    sealer: Arc<Sealer>,
+    pub(crate) sealer: Arc<Sealer>,
 }
 
 impl Ring {

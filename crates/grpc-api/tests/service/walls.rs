@@ -12,6 +12,7 @@ use toolgate_grpc_api::rpc::RULES;
 use crate::ring::{ALL, Key, Ring, definition, http, said};
 
 /// What one tenant has and another one asks for.
+#[derive(Clone)]
 pub(crate) struct Things {
     client_id: String,
     client_name: String,
