@@ -7,7 +7,7 @@
 
 mod whole_answer;
 
-pub use prost_types::{Duration, Timestamp};
+pub use prost_types::{Duration, FieldMask, Timestamp};
 pub use whole_answer::WholeAnswer;
 
 /// Package `toolgate.v1`.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use toolgate_api_proto::v1::{Effect, NamePolicy, ToolState, ToolView};
 
 use crate::exit::EXIT_CODES_HELP;
@@ -117,6 +117,9 @@ pub enum UpstreamCommand {
         /// Slug or id.
         name: String,
     },
+    /// Declare a server differently; what is not named stays. A change of the endpoint returns its tools to unapproved.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Update(UpdateUpstream),
     /// Delete a server with all its tools and the approvals of them.
     #[command(after_help = EXIT_CODES_HELP)]
     Remove {
@@ -172,6 +175,60 @@ pub struct AddUpstream {
     #[arg(long)]
     pub dry_run: bool,
     /// Absolute path of the program, and its arguments.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+/// `toolgate upstream update`
+#[derive(Debug, Clone, Args)]
+#[command(group(
+    ArgGroup::new("change").required(true).multiple(true).args([
+        "url", "header_file", "no_headers", "allow_private", "env_file", "no_env", "display_name", "name_policy", "command",
+    ])
+))]
+pub struct UpdateUpstream {
+    /// Slug or id.
+    pub name: String,
+    /// URL of an MCP server over Streamable HTTP. Another origin takes `--header-file` or `--no-headers` where headers are
+    /// set.
+    #[arg(long, conflicts_with_all = ["env_file", "no_env", "command"])]
+    pub url: Option<String>,
+    /// File of all headers to send with each request, a line each: `Name: value`.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["env_file", "no_env", "command"])]
+    pub header_file: Option<PathBuf>,
+    /// Send no headers any more.
+    #[arg(long, conflicts_with_all = ["header_file", "env_file", "no_env", "command"])]
+    pub no_headers: bool,
+    /// Whether the connection may reach loopback and private addresses; takes the scope `mcp:admin`.
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        conflicts_with_all = ["env_file", "no_env", "command"]
+    )]
+    pub allow_private: Option<bool>,
+    /// File of the child's whole environment, a line each: `NAME=value`.
+    #[arg(long, value_name = "FILE")]
+    pub env_file: Option<PathBuf>,
+    /// Give the child an empty environment.
+    #[arg(long, conflicts_with = "env_file")]
+    pub no_env: bool,
+    /// Free text for people.
+    #[arg(long, value_name = "TEXT")]
+    pub display_name: Option<String>,
+    /// How its tools get the names that agents call them by.
+    #[arg(long, value_name = "POLICY")]
+    pub name_policy: Option<NamePolicyWord>,
+    /// Let approvals count that were given for the endpoint before; takes the scope `mcp:admin`.
+    #[arg(long)]
+    pub keep_approvals: bool,
+    /// Check everything, write nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Absolute path of the program, and its arguments. Another command takes `--env-file` or `--no-env` where an
+    /// environment is set.
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 }

@@ -41,6 +41,7 @@ mod key;
 mod pairs_file;
 mod ruling;
 mod tool;
+mod update;
 mod upstream;
 mod watch;
 
@@ -48,7 +49,7 @@ use std::io::{self, BufReader, IsTerminal};
 
 pub use args::{
     AddUpstream, Approve, AuditCommand, ClientCommand, Command, EffectWord, Globals, KeyCommand,
-    NamePolicyWord, Rule, State, ToolCommand, UpstreamCommand, View,
+    NamePolicyWord, Rule, State, ToolCommand, UpdateUpstream, UpstreamCommand, View,
 };
 pub use audit::Known;
 pub use console::Console;

@@ -80,8 +80,9 @@ fn remedy(reason: ErrorReason, metadata: &HashMap<String, String>) -> Option<Str
             "`toolgate tool show NAME` shows the holder; choose another name".to_owned()
         }
         ErrorReason::DefinitionChanged | ErrorReason::EtagMismatch => {
-            "read the tool again and rule on what it is now".to_owned()
+            "read it again and act on what it is now".to_owned()
         }
+        ErrorReason::ToolNotListedYet => "toolgate upstream sync NAME --wait".to_owned(),
         ErrorReason::LimitExceeded => format!("the limit is {} = {}", value("limit")?, value("value")?),
         ErrorReason::StoreUnavailable if value("outcome") == Some("unknown") => {
             "the write may have happened; look before trying again".to_owned()

@@ -16,6 +16,7 @@ use crate::error::CommandError;
 use crate::limits::{SYNC_DEADLINE, UPSTREAMS_PER_PAGE};
 use crate::pairs_file::{self, LineForm};
 use crate::render::{json, text};
+use crate::update;
 
 pub(crate) async fn run(
     command: UpstreamCommand,
@@ -27,6 +28,7 @@ pub(crate) async fn run(
         UpstreamCommand::Add(args) => add(args, json, connection, console).await,
         UpstreamCommand::List => list(json, connection, console).await,
         UpstreamCommand::Show { name } => show(&name, json, connection, console).await,
+        UpstreamCommand::Update(args) => update::run(args, json, connection, console).await,
         UpstreamCommand::Remove { name, yes, dry_run } => {
             remove(name, yes, dry_run, json, connection, console).await
         }
@@ -237,6 +239,6 @@ async fn all(connection: &mut Connection) -> Result<Vec<Upstream>, CommandError>
     }
 }
 
-fn present(upstream: Option<Upstream>) -> Result<Upstream, CommandError> {
+pub(crate) fn present(upstream: Option<Upstream>) -> Result<Upstream, CommandError> {
     upstream.ok_or(CommandError::Incomplete { field: "upstream" })
 }

@@ -91,6 +91,11 @@ pub enum Fault {
     /// The upstream no longer lists the tool.
     #[error("the upstream no longer lists this tool, so there is no definition to approve")]
     ToolRemoved,
+    /// The upstream's endpoint is another one, and its listing has yet to be read there.
+    #[error(
+        "the upstream is reached elsewhere now and has not listed this tool there yet; sync it, then review the tool"
+    )]
+    ToolNotListedYet,
     /// The upstream lists two definitions under the name.
     #[error(
         "the upstream lists two different definitions under this name; none can be approved until it lists one"

@@ -20,6 +20,8 @@ pub const MAX_SECRET_NAME_BYTES: usize = 256;
 pub const MAX_SECRET_VALUE_BYTES: usize = 8 * 1024;
 /// Bytes of all secrets of one upstream together, so that its row fits a commit with room to spare.
 pub const MAX_UPSTREAM_SECRET_BYTES: usize = 64 * 1024;
+/// Bytes of an endpoint in the log of rulings; what is longer is cut.
+pub const MAX_LOGGED_ENDPOINT_BYTES: usize = 2048;
 /// Sync issues kept of one listing; the rest is counted in a last one.
 pub const MAX_SYNC_ISSUES: usize = 200;
 /// Bytes of the text of a failed sync that are kept.

@@ -62,11 +62,20 @@ pub enum Act {
     },
     /// The client is deleted: the last row of its log.
     DeleteClient,
+    /// The upstream is reached elsewhere from now on. Endpoints are as [`crate::upstream::Transport::endpoint_text`] says.
+    ChangeEndpoint {
+        /// Where it was.
+        before: String,
+        /// Where it is.
+        after: String,
+        /// Approvals that were given for the one count for the other.
+        keeps_approvals: bool,
+    },
 }
 
 impl Act {
     /// Whether it is about an upstream rather than one tool.
     pub fn is_about_upstream(&self) -> bool {
-        matches!(self, Self::DeleteUpstream { .. })
+        matches!(self, Self::DeleteUpstream { .. } | Self::ChangeEndpoint { .. })
     }
 }

@@ -30,6 +30,8 @@ pub struct Observed {
     pub conflicted: bool,
     /// The canonical name that it was given under [`NamePolicy::Repair`], for good.
     pub canonical_name: Option<String>,
+    /// The upstream's binding epoch when it was listed last: which endpoint listed it.
+    pub binding_epoch: u64,
 }
 
 /// What people ruled about a tool, as it stands now. Written by governance alone.
@@ -207,6 +209,7 @@ mod tests {
                 removed_at: None,
                 conflicted: false,
                 canonical_name: None,
+                binding_epoch: 2,
             },
             name_policy: NamePolicy::Strict,
             lock_issues: Vec::new(),

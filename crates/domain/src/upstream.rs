@@ -6,6 +6,10 @@ use toolgate_definition::names::Slug;
 
 use crate::{ClientId, Moment, UpstreamId, Violation, limits};
 
+mod change;
+
+pub use change::{ChangedUpstream, TransportChange, UpstreamChange};
+
 /// A secret in its encrypted form. Only `toolgate-sealing` can open it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sealed(pub Vec<u8>);
@@ -44,6 +48,9 @@ pub struct Tombstone {
     /// How many tools it had, in every state.
     pub tool_count: u32,
 }
+
+/// The binding epoch of an upstream whose endpoint was never another one.
+pub const FIRST_BINDING_EPOCH: u64 = 1;
 
 /// How the tools of an upstream get the names that agents call them by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -127,12 +134,12 @@ impl Transport<String> {
         match self {
             Self::Http { url, headers, .. } => {
                 let mut found = url_violations(url);
-                found.extend(secret_violations("http.headers", headers, limits::MAX_HEADERS, is_header_name));
+                found.extend(header_violations(headers));
                 found
             }
             Self::Stdio { command, args, env } => {
                 let mut found = command_violations(command, args);
-                found.extend(secret_violations("stdio.env", env, limits::MAX_STDIO_ENV, is_variable_name));
+                found.extend(variable_violations(env));
                 found
             }
         }
@@ -174,6 +181,14 @@ fn command_violations(command: &str, args: &[String]) -> Vec<Violation> {
         }
     }
     found
+}
+
+fn header_violations(headers: &[(String, String)]) -> Vec<Violation> {
+    secret_violations("http.headers", headers, limits::MAX_HEADERS, is_header_name)
+}
+
+fn variable_violations(env: &[(String, String)]) -> Vec<Violation> {
+    secret_violations("stdio.env", env, limits::MAX_STDIO_ENV, is_variable_name)
 }
 
 fn secret_violations(

@@ -9,7 +9,7 @@ use toolgate_catalog::{
 use toolgate_definition::names::Slug;
 use toolgate_domain::{
     Caller, ClientId, Fault, Scope, Upstream, UpstreamId, Violation, limits,
-    upstream::{NamePolicy, Sealed, Transport},
+    upstream::{FIRST_BINDING_EPOCH, NamePolicy, Sealed, Transport},
 };
 use toolgate_records::{Key, Record};
 use toolgate_sealing::SecretContext;
@@ -75,25 +75,27 @@ impl Governance {
 
     fn checked(&self, wanted: &CreateUpstream) -> Result<Slug, Fault> {
         let mut violations = wanted.transport.violations();
-        violations.extend(reserved_headers(&wanted.transport));
+        if let Transport::Http { headers, .. } = &wanted.transport {
+            violations.extend(reserved_headers(headers));
+        }
         let slug: Result<Slug, _> = wanted.slug.parse();
         if let Err(error) = &slug {
             violations.insert(0, Violation::new("slug", error.to_string()));
         }
-        if wanted.display_name.len() > limits::MAX_DISPLAY_NAME_BYTES {
-            let problem = format!("is longer than {} bytes", limits::MAX_DISPLAY_NAME_BYTES);
-            violations.push(Violation::new("display_name", problem));
-        }
+        violations.extend(display_name_violation(&wanted.display_name));
         match slug {
             Ok(slug) if violations.is_empty() => {
-                let (field, endpoint) = endpoint(&wanted.transport);
-                self.servers
-                    .admits(&endpoint)
-                    .map_err(|error| Fault::invalid(field, format!("is {error}")))?;
+                self.admit(&wanted.transport)?;
                 Ok(slug)
             }
             _ => Err(Fault::Invalid(violations)),
         }
+    }
+
+    /// Refuses what policy does not let be reached at all.
+    pub(crate) fn admit(&self, transport: &Transport<String>) -> Result<(), Fault> {
+        let (field, endpoint) = endpoint(transport);
+        self.servers.admits(&endpoint).map_err(|error| Fault::invalid(field, format!("is {error}")))
     }
 
     fn sealed(&self, wanted: CreateUpstream, slug: Slug) -> Result<Upstream, Fault> {
@@ -104,7 +106,16 @@ impl Governance {
             Ok::<_, Fault>(Sealed(self.sealer.seal_secret(&context, plain.as_bytes())))
         })?;
         let CreateUpstream { client, display_name, name_policy, .. } = wanted;
-        Ok(Upstream { id, client, slug, display_name, transport, name_policy, binding_epoch: 1, created_at })
+        Ok(Upstream {
+            id,
+            client,
+            slug,
+            display_name,
+            transport,
+            name_policy,
+            binding_epoch: FIRST_BINDING_EPOCH,
+            created_at,
+        })
     }
 
     async fn register(&self, upstream: Upstream) -> Result<CreatedUpstream, Fault> {
@@ -130,9 +141,13 @@ impl Governance {
     }
 }
 
+pub(crate) fn display_name_violation(name: &str) -> Option<Violation> {
+    let problem = || format!("is longer than {} bytes", limits::MAX_DISPLAY_NAME_BYTES);
+    (name.len() > limits::MAX_DISPLAY_NAME_BYTES).then(|| Violation::new("display_name", problem()))
+}
+
 /// Headers that the connection sets itself.
-fn reserved_headers(transport: &Transport<String>) -> Vec<Violation> {
-    let Transport::Http { headers, .. } = transport else { return Vec::new() };
+pub(crate) fn reserved_headers(headers: &[(String, String)]) -> Vec<Violation> {
     let reserved = |name: &&String| RESERVED_HEADERS.contains(&name.to_ascii_lowercase().as_str());
     let names = headers.iter().map(|(name, _)| name).filter(reserved);
     names

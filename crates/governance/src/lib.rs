@@ -25,6 +25,7 @@ pub mod rule;
 mod rulings;
 mod sequencer;
 mod sweep;
+mod update_upstream;
 
 pub use bootstrap::{Bootstrapped, DEFAULT_CLIENT};
 pub use clients::{Client, ClientPage};
@@ -37,3 +38,4 @@ pub use list_api_keys::{ApiKeyPage, ListApiKeys};
 pub use revoke_api_key::RevokeApiKey;
 pub use rule::{Rule, Ruled, Wish};
 pub use rulings::{ListRulings, LoggedRuling, RulingFilter, RulingPage, Verification};
+pub use update_upstream::{UpdateUpstream, UpdatedUpstream};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use toolgate_catalog::ToolEntry;
 use toolgate_domain::{
-    ClientId, Fault, Moment, UpstreamId,
+    ClientId, Fault, Moment, Upstream, UpstreamId,
     ruling::{Act, Ruling},
     tool::Ruled as Standing,
 };
@@ -16,10 +16,10 @@ use crate::{
     delete_upstream::Deletion,
     facts::{Found, find},
     rule::{Rule, Wish, judge},
+    update_upstream::Update,
 };
 
 /// What somebody wants to be ruled.
-#[derive(Debug)]
 pub(crate) enum Matter {
     /// About one tool.
     Tool(Rule, Arc<ToolEntry>),
@@ -27,6 +27,8 @@ pub(crate) enum Matter {
     Deletion(Deletion),
     /// That the client is deleted.
     EndOfClient(EndOfClient),
+    /// That an upstream is declared differently.
+    Update(Box<Update>),
 }
 
 /// What a matter comes to on the rows as they are.
@@ -47,6 +49,8 @@ pub(crate) struct Judged {
 pub(crate) enum Outcome {
     /// How the tool stands.
     Tool(Standing),
+    /// The upstream is declared so.
+    Upstream(Box<Upstream>),
     /// It is gone.
     Deleted,
 }
@@ -57,6 +61,7 @@ impl Matter {
             Self::Tool(rule, _) => rule.client,
             Self::Deletion(deletion) => deletion.client,
             Self::EndOfClient(end) => end.client,
+            Self::Update(update) => update.client,
         }
     }
 
@@ -65,6 +70,7 @@ impl Matter {
             Self::Tool(rule, _) => rule.validate_only,
             Self::Deletion(deletion) => deletion.validate_only,
             Self::EndOfClient(_) => false,
+            Self::Update(update) => update.validate_only,
         }
     }
 
@@ -77,6 +83,7 @@ impl Matter {
             Self::Tool(rule, entry) => judge_tool(store, rule, entry, now).await,
             Self::Deletion(deletion) => deletion.judge(store, now).await,
             Self::EndOfClient(end) => end.judge(store, now).await,
+            Self::Update(update) => update.judge(store, now).await,
         }
     }
 }

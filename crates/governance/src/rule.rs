@@ -101,8 +101,8 @@ impl Governance {
     ///
     /// # Errors
     /// [`Fault::ToolNotFound`]; [`Fault::DefinitionChanged`] when the definition is not the reviewed one;
-    /// [`Fault::EtagMismatch`] with an empty `current` (the adapter fills in its token); [`Fault::ToolRemoved`] and
-    /// [`Fault::ToolConflicted`] for an approval in those states; failures of the store.
+    /// [`Fault::EtagMismatch`] with an empty `current` (the adapter fills in its token); [`Fault::ToolRemoved`],
+    /// [`Fault::ToolNotListedYet`] and [`Fault::ToolConflicted`] for an approval in those states; failures of the store.
     pub async fn rule(&self, rule: Rule) -> Result<Ruled, Fault> {
         rule.wish.check()?;
         let (client, tool, dry) = (rule.client, rule.tool, rule.validate_only);
@@ -189,6 +189,9 @@ fn admissible(observed: &Observed, reviewed: Fingerprint, binding_epoch: u64) ->
     if observed.removed_at.is_some() {
         return Err(Fault::ToolRemoved);
     }
+    if observed.binding_epoch != binding_epoch {
+        return Err(Fault::ToolNotListedYet);
+    }
     if observed.conflicted {
         return Err(Fault::ToolConflicted);
     }
@@ -217,6 +220,7 @@ mod tests {
             removed_at: None,
             conflicted: false,
             canonical_name: None,
+            binding_epoch: 4,
         };
         let text =
             r#"{"name":"t","inputSchema":{"type":"object","properties":{"n":{"type":"integer"},"s":{}}}}"#;
@@ -243,6 +247,9 @@ mod tests {
         gone.observed.removed_at = Some(now());
         assert_eq!(judge(&gone, &Wish::Approve(print(1)), now()), Err(Fault::ToolRemoved));
         assert!(judge(&gone, &Wish::Disable, now()).unwrap().is_some());
+        let mut elsewhere = facts();
+        elsewhere.observed.binding_epoch = 3;
+        assert_eq!(judge(&elsewhere, &Wish::Approve(print(1)), now()), Err(Fault::ToolNotListedYet));
         let mut twice = facts();
         twice.observed.conflicted = true;
         assert_eq!(judge(&twice, &Wish::Approve(print(1)), now()), Err(Fault::ToolConflicted));

@@ -109,6 +109,8 @@ struct Batch {
     renames: bool,
     /// It is about more than one tool.
     is_full: bool,
+    /// Rulings join the log with it.
+    is_logged: bool,
 }
 
 impl Batch {
@@ -120,7 +122,7 @@ impl Batch {
             Matter::Tool(rule, _) => {
                 self.tools.contains(&rule.tool) || (self.renames && job.matter.is_rename())
             }
-            Matter::Deletion(_) | Matter::EndOfClient(_) => !self.waiting.is_empty(),
+            Matter::Deletion(_) | Matter::Update(_) | Matter::EndOfClient(_) => !self.waiting.is_empty(),
         };
         !meets && !self.is_full && bytes < BATCH_BYTES
     }
@@ -178,7 +180,15 @@ impl Sequencer {
         let commit = Commit::new()
             .when(Condition::Equals(end.encode(), version))
             .when(Condition::Present(client.encode()));
-        Ok(Batch { commit, head, tools: HashSet::new(), waiting: Vec::new(), renames: false, is_full: false })
+        Ok(Batch {
+            commit,
+            head,
+            tools: HashSet::new(),
+            waiting: Vec::new(),
+            renames: false,
+            is_full: false,
+            is_logged: false,
+        })
     }
 
     /// Judges a ruling on the rows as they are; what is to be written goes into the batch on the condition that they stay.
@@ -196,12 +206,12 @@ impl Sequencer {
         if let Some(ruling) = judged.ruling {
             let (chained, head) = chain::append(&batch.head, ruling);
             batch.commit.writes.push(put(&Record::Ruling(self.client, chained)));
-            batch.head = head;
+            (batch.head, batch.is_logged) = (head, true);
         }
         batch.renames |= job.matter.is_rename();
         match &job.matter {
             Matter::Tool(rule, _) => drop(batch.tools.insert(rule.tool)),
-            Matter::Deletion(_) | Matter::EndOfClient(_) => batch.is_full = true,
+            Matter::Deletion(_) | Matter::Update(_) | Matter::EndOfClient(_) => batch.is_full = true,
         }
         batch.waiting.push((job, judged.outcome));
     }
@@ -211,8 +221,11 @@ impl Sequencer {
         if batch.waiting.is_empty() {
             return Vec::new();
         }
-        let (key, value) = Record::ChainHead(self.client, batch.head).encode();
-        match self.store.commit(batch.commit.put(key, value)).await {
+        let mut commit = batch.commit;
+        if batch.is_logged {
+            commit.writes.push(put(&Record::ChainHead(self.client, batch.head)));
+        }
+        match self.store.commit(commit).await {
             Ok(revision) => {
                 for (job, outcome) in batch.waiting {
                     answer(job, Ok(Verdict { revision, outcome }));

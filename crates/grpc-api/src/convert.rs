@@ -5,3 +5,4 @@ pub(crate) mod fields;
 pub(crate) mod ruling;
 pub(crate) mod tool;
 pub(crate) mod upstream;
+pub(crate) mod upstream_change;

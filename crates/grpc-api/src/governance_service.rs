@@ -6,7 +6,7 @@ use toolgate_catalog::{Revision, View, sync::Summary, upstreams::get_upstream};
 use toolgate_domain::{Caller, ClientId, Fault, ToolId, UpstreamId, limits};
 use toolgate_governance::{
     Client, ClientDeletion, CreateApiKey, CreateUpstream, DeleteUpstream, Governance, ListApiKeys,
-    ListRulings, RevokeApiKey, Rule, RulingFilter, Wish,
+    ListRulings, RevokeApiKey, Rule, RulingFilter, UpdateUpstream, Wish,
 };
 
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
         api_key,
         fields::{self, count},
         ruling, tool, upstream,
+        upstream_change::{change_from_proto, within_request},
     },
     rpc::Rpc,
     tokens::digest,
@@ -60,6 +61,32 @@ impl GovernanceService {
         Ok(pb::CreateUpstreamResponse {
             upstream: Some(upstream::to_proto(&created.detail, &tokens)),
             revision: tokens.revision(created.snapshot.revision()),
+        })
+    }
+
+    async fn update_upstream(
+        &self,
+        caller: Caller,
+        ask: pb::UpdateUpstreamRequest,
+    ) -> Result<pb::UpdateUpstreamResponse, Fault> {
+        let (client, tokens) = self.gate.tenant(&caller, &ask.client_id)?;
+        let given = ask.upstream.ok_or_else(|| Fault::invalid("upstream", "is required"))?;
+        let name = if given.id.is_empty() { &given.slug } else { &given.id };
+        let etag = if ask.etag.is_empty() { &given.etag } else { &ask.etag };
+        let (upstream, based_on) = self.declared(client, name, etag).await.map_err(within_request)?;
+        let wanted = UpdateUpstream {
+            client,
+            upstream,
+            change: change_from_proto(given, ask.update_mask)?,
+            keep_approvals: ask.keep_approvals,
+            based_on,
+            validate_only: ask.validate_only,
+        };
+        let updated = self.governance.update_upstream(&caller, wanted).await.map_err(within_request);
+        let updated = self.or_current_etag(client, upstream, updated).await?;
+        Ok(pb::UpdateUpstreamResponse {
+            upstream: Some(upstream::to_proto(&updated.detail, &tokens)),
+            revision: tokens.revision(updated.snapshot.revision()),
         })
     }
 
@@ -331,6 +358,14 @@ impl ToolGovernance for GovernanceService {
     ) -> Result<Response<pb::CreateUpstreamResponse>, Status> {
         let call = |caller, request: Request<_>| self.create_upstream(caller, request.into_inner());
         self.gate.run(Rpc::CreateUpstream, request, call).await
+    }
+
+    async fn update_upstream(
+        &self,
+        request: Request<pb::UpdateUpstreamRequest>,
+    ) -> Result<Response<pb::UpdateUpstreamResponse>, Status> {
+        let call = |caller, request: Request<_>| self.update_upstream(caller, request.into_inner());
+        self.gate.run(Rpc::UpdateUpstream, request, call).await
     }
 
     async fn delete_upstream(

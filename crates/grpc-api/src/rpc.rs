@@ -60,6 +60,7 @@ rpcs! {
     ListUpstreams: CATALOG Takes::Scope(Scope::Read), READ;
     GetUpstream: CATALOG Takes::Scope(Scope::Read), READ;
     CreateUpstream: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
+    UpdateUpstream: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
     DeleteUpstream: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
     SyncUpstream: GOVERNANCE Takes::Scope(Scope::Write), SYNC;
     ApproveTool: GOVERNANCE Takes::Scope(Scope::Write), WRITE;

@@ -49,6 +49,7 @@ pub(crate) fn from_fault(rpc: Rpc, fault: &Fault, incident: impl FnOnce() -> Str
             plain(Code::Aborted, ErrorReason::EtagMismatch, message, [("current_etag", current.clone())])
         }
         Fault::ToolRemoved => precondition(ErrorReason::ToolRemoved, "tool", message),
+        Fault::ToolNotListedYet => precondition(ErrorReason::ToolNotListedYet, "tool", message),
         Fault::ToolConflicted => precondition(ErrorReason::ToolConflicted, "tool", message),
         Fault::LimitExceeded { limit, value, .. } => {
             let metadata = [("limit", (*limit).to_owned()), ("value", value.to_string())];
@@ -151,6 +152,7 @@ mod tests {
             ),
             (Fault::EtagMismatch { current: "e".into() }, Code::Aborted, ErrorReason::EtagMismatch),
             (Fault::ToolRemoved, Code::FailedPrecondition, ErrorReason::ToolRemoved),
+            (Fault::ToolNotListedYet, Code::FailedPrecondition, ErrorReason::ToolNotListedYet),
             (Fault::ToolConflicted, Code::FailedPrecondition, ErrorReason::ToolConflicted),
             (
                 Fault::LimitExceeded { limit: "L", value: 1, remedy: "wait" },

@@ -143,6 +143,9 @@ pub(crate) struct Observed {
     pub conflicted: bool,
     #[prost(string, optional, tag = "6")]
     pub canonical_name: Option<String>,
+    /// Not in rows that were written before an endpoint could change.
+    #[prost(uint64, tag = "8")]
+    pub binding_epoch: u64,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -212,7 +215,7 @@ pub(crate) struct Ruling {
     pub upstream: Vec<u8>,
     #[prost(string, tag = "5")]
     pub tool_name: String,
-    #[prost(oneof = "Act", tags = "6, 7, 8, 9, 10, 11, 12, 13, 14, 15")]
+    #[prost(oneof = "Act", tags = "6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16")]
     pub act: Option<Act>,
 }
 
@@ -239,6 +242,19 @@ pub(crate) enum Act {
     DeleteUpstream(DeletedUpstream),
     #[prost(message, tag = "15")]
     DeleteClient(Nothing),
+    #[prost(message, tag = "16")]
+    ChangeEndpoint(ChangedEndpoint),
+}
+
+/// Where an upstream was and where it is.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct ChangedEndpoint {
+    #[prost(string, tag = "1")]
+    pub before: String,
+    #[prost(string, tag = "2")]
+    pub after: String,
+    #[prost(bool, tag = "3")]
+    pub keeps_approvals: bool,
 }
 
 /// An upstream that a ruling deleted.

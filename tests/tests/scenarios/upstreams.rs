@@ -1,4 +1,4 @@
-//! Upstreams that come to an end: the running server, real connections, kill -9 while rows are swept.
+//! Upstreams that move or come to an end: the running server, real connections, kill -9 while rows are swept.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use toolgate_store::{Store, scan_all};
 use toolgate_store_sled::{Options, SledStore};
 use toolgate_test_support::{eventually::eventually, mcp_server::ScriptedServer, server::Server};
 
-use crate::steps::{approve_all, entry, register, states, sync, with_scripted};
+use crate::steps::{approve_all, entry, register, state, states, sync, with_scopes, with_scripted};
 
 const ROUTE: &str = "/client/mcp/tools";
 
@@ -29,6 +29,30 @@ async fn an_upstream_that_is_removed_leaves_every_list_and_comes_back_without_ap
     sync(&server, "srv").await;
     let again = [("srv__a", ToolState::Unapproved), ("srv__b", ToolState::Unapproved)];
     assert_eq!(states(&server).await, again.map(|(name, state)| (name.to_owned(), state)));
+}
+
+#[tokio::test]
+async fn an_upstream_that_is_moved_is_followed_and_has_to_be_approved_anew() {
+    let (server, _old) = with_scripted(&[entry("a", "d")]).await;
+    approve_all(&server, &["srv__a"]).await;
+    let new = ScriptedServer::start().await;
+    new.list(&[entry("a", "d"), entry("b", "d")]);
+
+    server.cli(&["upstream", "update", "srv", "--url", &new.url()]).await.succeeded();
+
+    assert_eq!(state(&server, "srv__a").await, ToolState::Unapproved);
+    sync(&server, "srv").await;
+    approve_all(&server, &["srv__a", "srv__b"]).await;
+    assert_eq!(state(&server, "srv__b").await, ToolState::Served);
+    let log = server.cli(&["audit", "list"]).await.succeeded();
+    assert!(log.contains("change_endpoint") && log.contains(&format!("-> {}", new.url())), "{log}");
+    assert!(server.cli(&["audit", "verify"]).await.succeeded().starts_with("4 rulings"));
+    let renamed = ["upstream", "update", "srv", "--display-name", "Server", "--name-policy", "repair"];
+    server.cli(&renamed).await.succeeded();
+    assert_eq!(state(&server, "srv__a").await, ToolState::Served);
+    let writer = with_scopes(&server, &["mcp:read", "mcp:write"]).await;
+    let refused = writer.cli(&["upstream", "update", "srv", "--display-name", "x"]).await;
+    assert_eq!(refused.code, Some(5), "it may reach private addresses, so an admin declares it");
 }
 
 /// Rows of the tools of an upstream in a folder that no server uses.

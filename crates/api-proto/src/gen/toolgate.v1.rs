@@ -292,6 +292,16 @@ pub struct Ruling {
     /// With DELETE_UPSTREAM, how many tools the upstream had, in every state.
     #[prost(int32, tag = "16")]
     pub tool_count: i32,
+    /// With CHANGE_ENDPOINT, where the upstream was: a URL without its query, or a command with its arguments, cut to 2048
+    /// bytes; else empty.
+    #[prost(string, tag = "17")]
+    pub endpoint_before: ::prost::alloc::string::String,
+    /// With CHANGE_ENDPOINT, where it is from then on, in the same form; else empty.
+    #[prost(string, tag = "18")]
+    pub endpoint_after: ::prost::alloc::string::String,
+    /// With CHANGE_ENDPOINT, whether approvals given for the one count for the other.
+    #[prost(bool, tag = "19")]
+    pub approvals_kept: bool,
 }
 /// What can be ruled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -319,6 +329,8 @@ pub enum RulingAct {
     DeleteUpstream = 9,
     /// The client was deleted: the last row of its log.
     DeleteClient = 10,
+    /// The upstream is reached elsewhere from then on.
+    ChangeEndpoint = 11,
 }
 impl RulingAct {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -338,6 +350,7 @@ impl RulingAct {
             Self::SetLocks => "RULING_ACT_SET_LOCKS",
             Self::DeleteUpstream => "RULING_ACT_DELETE_UPSTREAM",
             Self::DeleteClient => "RULING_ACT_DELETE_CLIENT",
+            Self::ChangeEndpoint => "RULING_ACT_CHANGE_ENDPOINT",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -354,6 +367,7 @@ impl RulingAct {
             "RULING_ACT_SET_LOCKS" => Some(Self::SetLocks),
             "RULING_ACT_DELETE_UPSTREAM" => Some(Self::DeleteUpstream),
             "RULING_ACT_DELETE_CLIENT" => Some(Self::DeleteClient),
+            "RULING_ACT_CHANGE_ENDPOINT" => Some(Self::ChangeEndpoint),
             _ => None,
         }
     }
@@ -556,6 +570,11 @@ pub enum ErrorReason {
     ///
     /// Example: `{"reason": "DEFAULT_CLIENT"}`
     DefaultClient = 25,
+    /// FAILED_PRECONDITION. The upstream's endpoint was changed, and what it lists there has yet to be read: what is on the
+    /// screen is of the server before. Sync the upstream, then review the tool.
+    ///
+    /// Example: `{"reason": "TOOL_NOT_LISTED_YET"}`
+    ToolNotListedYet = 26,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -590,6 +609,7 @@ impl ErrorReason {
             Self::WatchExpired => "ERROR_REASON_WATCH_EXPIRED",
             Self::ClientNameTaken => "ERROR_REASON_CLIENT_NAME_TAKEN",
             Self::DefaultClient => "ERROR_REASON_DEFAULT_CLIENT",
+            Self::ToolNotListedYet => "ERROR_REASON_TOOL_NOT_LISTED_YET",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -621,6 +641,7 @@ impl ErrorReason {
             "ERROR_REASON_WATCH_EXPIRED" => Some(Self::WatchExpired),
             "ERROR_REASON_CLIENT_NAME_TAKEN" => Some(Self::ClientNameTaken),
             "ERROR_REASON_DEFAULT_CLIENT" => Some(Self::DefaultClient),
+            "ERROR_REASON_TOOL_NOT_LISTED_YET" => Some(Self::ToolNotListedYet),
             _ => None,
         }
     }
@@ -1545,6 +1566,45 @@ pub struct CreateUpstreamResponse {
     #[prost(string, tag = "2")]
     pub revision: ::prost::alloc::string::String,
 }
+/// What to declare differently.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct UpdateUpstreamRequest {
+    /// The upstream: its `id` (UUID) or, with an empty one, its `slug`. Beside that, only what `update_mask` names is read.
+    /// Required.
+    #[prost(message, optional, tag = "1")]
+    pub upstream: ::core::option::Option<Upstream>,
+    /// What to take from `upstream`, one or more of: `display_name`, `name_policy`, `http`, `http.url`, `http.headers`,
+    /// `http.allow_private`, `stdio`, `stdio.command`, `stdio.args`, `stdio.env`. `http` and `stdio` stand for all their parts,
+    /// and are what changes the transport. Headers and the environment are replaced as a whole. The slug cannot be changed. A
+    /// change of `name_policy` to REPAIR gives names with the sync that it begins; one to STRICT takes effect at once, and
+    /// brings tools whose name cannot be used unrepaired to BAD_NAME. Required.
+    #[prost(message, optional, tag = "2")]
+    pub update_mask: ::core::option::Option<::prost_types::FieldMask>,
+    /// Tenant that owns it (UUID); empty for the caller's own. Another one takes an operator key.
+    #[prost(string, tag = "3")]
+    pub client_id: ::prost::alloc::string::String,
+    /// Upstream.etag that the update is based on; a mismatch is ABORTED. When it is empty, `upstream.etag` is taken; when both
+    /// are, the upstream is updated however it is declared now.
+    #[prost(string, tag = "4")]
+    pub etag: ::prost::alloc::string::String,
+    /// With a change of the endpoint, lets approvals count that were given for the one before. Takes `mcp:admin`.
+    #[prost(bool, tag = "5")]
+    pub keep_approvals: bool,
+    /// Check everything, write nothing.
+    #[prost(bool, tag = "6")]
+    pub validate_only: bool,
+}
+/// The updated upstream.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct UpdateUpstreamResponse {
+    /// As it is declared now; with `validate_only`, as it would be. After a change of the endpoint its health is UNKNOWN until a
+    /// sync has ended.
+    #[prost(message, optional, tag = "1")]
+    pub upstream: ::core::option::Option<Upstream>,
+    /// Revision that holds it; the present one with `validate_only`.
+    #[prost(string, tag = "2")]
+    pub revision: ::prost::alloc::string::String,
+}
 /// An upstream to delete.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct DeleteUpstreamRequest {
@@ -2036,7 +2096,7 @@ pub mod tool_governance_client {
     #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
     use tonic::codegen::http::Uri;
     use tonic::codegen::*;
-    /// Writes: registers and deletes upstreams, and records what people rule about tools.
+    /// Writes: registers, changes and deletes upstreams, and records what people rule about tools.
     ///
     /// Credentials and errors as on ToolCatalog. When a call answers OK, its effect is on disk, and a read on the same replica
     /// sees it. A ruling is written together with a row of the client's hash-chained log, or not at all. With `validate_only`
@@ -2134,6 +2194,28 @@ pub mod tool_governance_client {
             req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "CreateUpstream"));
             self.inner.unary(req, path, codec).await
         }
+        /// Declares an upstream differently.
+        ///
+        /// Takes `mcp:write`; an upstream that is, or shall be, stdio or `allow_private` takes `mcp:admin`, and so does
+        /// `keep_approvals`. A change of the endpoint (URL, transport, command, arguments) returns all its tools to UNAPPROVED,
+        /// unless approvals are kept; the log of rulings gets a row that says which. Where the origin, the command or the arguments
+        /// change, secrets that are set must be given anew, or given empty: what was given for one server is not sent to another
+        /// (INVALID_ARGUMENT). A sync that is under way is abandoned, and one of what is declared now begins. An update to what is
+        /// declared already changes nothing and is OK.
+        pub async fn update_upstream(
+            &mut self,
+            request: impl tonic::IntoRequest<super::UpdateUpstreamRequest>,
+        ) -> std::result::Result<tonic::Response<super::UpdateUpstreamResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/toolgate.v1.ToolGovernance/UpdateUpstream");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "UpdateUpstream"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Deletes an upstream with all its tools and the approvals of them, at once.
         ///
         /// Takes `mcp:write`; stdio and `allow_private` upstreams take `mcp:admin`. Its slug and the names of its tools are free
@@ -2174,7 +2256,7 @@ pub mod tool_governance_client {
         /// Approves a tool's definition by the fingerprint that was reviewed.
         ///
         /// Takes `mcp:write`. Allowed in every state but REMOVED, and not while the upstream lists the name twice with different
-        /// definitions (FAILED_PRECONDITION). When the definition is no longer the reviewed one, the answer is ABORTED with the
+        /// definitions, or has yet to list it at an endpoint that it was moved to (FAILED_PRECONDITION). When the definition is no longer the reviewed one, the answer is ABORTED with the
         /// reason DEFINITION_CHANGED and the present fingerprint, and nothing changes. Approving what is approved changes
         /// nothing and is OK.
         pub async fn approve_tool(
@@ -2473,6 +2555,18 @@ pub mod tool_governance_server {
             &self,
             request: tonic::Request<super::CreateUpstreamRequest>,
         ) -> std::result::Result<tonic::Response<super::CreateUpstreamResponse>, tonic::Status>;
+        /// Declares an upstream differently.
+        ///
+        /// Takes `mcp:write`; an upstream that is, or shall be, stdio or `allow_private` takes `mcp:admin`, and so does
+        /// `keep_approvals`. A change of the endpoint (URL, transport, command, arguments) returns all its tools to UNAPPROVED,
+        /// unless approvals are kept; the log of rulings gets a row that says which. Where the origin, the command or the arguments
+        /// change, secrets that are set must be given anew, or given empty: what was given for one server is not sent to another
+        /// (INVALID_ARGUMENT). A sync that is under way is abandoned, and one of what is declared now begins. An update to what is
+        /// declared already changes nothing and is OK.
+        async fn update_upstream(
+            &self,
+            request: tonic::Request<super::UpdateUpstreamRequest>,
+        ) -> std::result::Result<tonic::Response<super::UpdateUpstreamResponse>, tonic::Status>;
         /// Deletes an upstream with all its tools and the approvals of them, at once.
         ///
         /// Takes `mcp:write`; stdio and `allow_private` upstreams take `mcp:admin`. Its slug and the names of its tools are free
@@ -2493,7 +2587,7 @@ pub mod tool_governance_server {
         /// Approves a tool's definition by the fingerprint that was reviewed.
         ///
         /// Takes `mcp:write`. Allowed in every state but REMOVED, and not while the upstream lists the name twice with different
-        /// definitions (FAILED_PRECONDITION). When the definition is no longer the reviewed one, the answer is ABORTED with the
+        /// definitions, or has yet to list it at an endpoint that it was moved to (FAILED_PRECONDITION). When the definition is no longer the reviewed one, the answer is ABORTED with the
         /// reason DEFINITION_CHANGED and the present fingerprint, and nothing changes. Approving what is approved changes
         /// nothing and is OK.
         async fn approve_tool(
@@ -2617,7 +2711,7 @@ pub mod tool_governance_server {
             request: tonic::Request<super::DeleteClientRequest>,
         ) -> std::result::Result<tonic::Response<super::DeleteClientResponse>, tonic::Status>;
     }
-    /// Writes: registers and deletes upstreams, and records what people rule about tools.
+    /// Writes: registers, changes and deletes upstreams, and records what people rule about tools.
     ///
     /// Credentials and errors as on ToolCatalog. When a call answers OK, its effect is on disk, and a read on the same replica
     /// sees it. A ruling is written together with a row of the client's hash-chained log, or not at all. With `validate_only`
@@ -2715,6 +2809,44 @@ pub mod tool_governance_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = CreateUpstreamSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolgate.v1.ToolGovernance/UpdateUpstream" => {
+                    #[allow(non_camel_case_types)]
+                    struct UpdateUpstreamSvc<T: ToolGovernance>(pub Arc<T>);
+                    impl<T: ToolGovernance> tonic::server::UnaryService<super::UpdateUpstreamRequest> for UpdateUpstreamSvc<T> {
+                        type Response = super::UpdateUpstreamResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::UpdateUpstreamRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as ToolGovernance>::update_upstream(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = UpdateUpstreamSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -33,11 +33,12 @@ pub(super) fn plan(
     before: &BTreeMap<Arc<str>, Observed>,
     reading: &Reading,
     complete: bool,
+    binding_epoch: u64,
     now: Moment,
 ) -> Plan {
     let mut plan = Plan::default();
     for (name, listed) in &reading.tools {
-        plan.list(name, before.get(name), listed, now);
+        plan.list(name, before.get(name), listed, binding_epoch, now);
     }
     if complete {
         let gone = before.iter().filter(|(name, _)| !reading.tools.contains_key(*name));
@@ -47,21 +48,33 @@ pub(super) fn plan(
 }
 
 impl Plan {
-    fn list(&mut self, name: &Arc<str>, before: Option<&Observed>, listed: &Listed, now: Moment) {
+    fn list(
+        &mut self,
+        name: &Arc<str>,
+        before: Option<&Observed>,
+        listed: &Listed,
+        binding_epoch: u64,
+        now: Moment,
+    ) {
         let fingerprint = listed.definition.fingerprint();
         let given = before.and_then(|before| before.canonical_name.clone());
-        let observed = Observed {
+        let mut observed = Observed {
             fingerprint,
             first_seen_at: before.map_or(now, |before| before.first_seen_at),
             changed_at: now,
             removed_at: None,
             conflicted: listed.conflicted,
             canonical_name: given.or_else(|| listed.canonical_name.clone()),
+            binding_epoch,
         };
         match before {
             Some(before) if before.removed_at.is_none() && same(before, &observed) => {
                 self.unchanged_count += 1;
-                return;
+                if before.binding_epoch == binding_epoch {
+                    return;
+                }
+                // Listed as before, by another endpoint.
+                observed.changed_at = before.changed_at;
             }
             Some(before) if before.removed_at.is_none() => self.changed_count += 1,
             _ => self.added_count += 1,
@@ -115,7 +128,7 @@ mod tests {
 
     fn observed(tools: &[(&str, &str)]) -> BTreeMap<Arc<str>, Observed> {
         let mut before = BTreeMap::new();
-        let first = plan(&before, &listing(tools), true, at(1));
+        let first = plan(&before, &listing(tools), true, 1, at(1));
         follow(&mut before, &first);
         before
     }
@@ -123,20 +136,20 @@ mod tests {
     #[test]
     fn law_07_an_incomplete_listing_adds_and_changes_and_never_removes() {
         let before = observed(&[("a", "1"), ("b", "1")]);
-        let found = plan(&before, &listing(&[("a", "2"), ("c", "1")]), false, at(2));
+        let found = plan(&before, &listing(&[("a", "2"), ("c", "1")]), false, 1, at(2));
         assert_eq!((found.added_count, found.changed_count, found.removed.len()), (1, 1, 0));
-        assert!(!empties(&plan(&before, &listing(&[]), false, at(2)), &before));
+        assert!(!empties(&plan(&before, &listing(&[]), false, 1, at(2)), &before));
     }
 
     #[test]
     fn a_complete_listing_removes_what_it_lacks_once() {
         let mut before = observed(&[("a", "1"), ("b", "1")]);
-        let found = plan(&before, &listing(&[("a", "1")]), true, at(2));
+        let found = plan(&before, &listing(&[("a", "1")]), true, 1, at(2));
         assert_eq!(found.removed.iter().map(|step| &*step.name).collect::<Vec<_>>(), ["b"]);
         follow(&mut before, &found);
         assert_eq!(before["b"].removed_at, Some(at(2)));
         assert_eq!(
-            plan(&before, &listing(&[("a", "1")]), true, at(3)),
+            plan(&before, &listing(&[("a", "1")]), true, 1, at(3)),
             Plan { unchanged_count: 1, ..Plan::default() }
         );
     }
@@ -144,30 +157,40 @@ mod tests {
     #[test]
     fn a_tool_that_comes_back_keeps_when_it_was_first_seen() {
         let mut before = observed(&[("a", "1"), ("b", "1")]);
-        let gone = plan(&before, &listing(&[("a", "1")]), true, at(2));
+        let gone = plan(&before, &listing(&[("a", "1")]), true, 1, at(2));
         follow(&mut before, &gone);
-        let back = plan(&before, &listing(&[("a", "1"), ("b", "1")]), true, at(3));
+        let back = plan(&before, &listing(&[("a", "1"), ("b", "1")]), true, 1, at(3));
         let step = &back.listed[0];
         assert_eq!((step.observed.first_seen_at, step.observed.removed_at), (at(1), None));
         assert_eq!(step.text, None, "its text is kept already");
     }
 
     #[test]
+    fn what_another_endpoint_lists_alike_is_noted_and_no_change() {
+        let mut before = observed(&[("a", "1")]);
+        let found = plan(&before, &listing(&[("a", "1")]), true, 2, at(2));
+        assert_eq!((found.unchanged_count, found.changed_count, found.listed.len()), (1, 0, 1));
+        follow(&mut before, &found);
+        assert_eq!((before["a"].binding_epoch, before["a"].changed_at), (2, at(1)));
+        assert_eq!(plan(&before, &listing(&[("a", "1")]), true, 2, at(3)).listed, []);
+    }
+
+    #[test]
     fn a_conflict_that_ends_is_a_change_although_the_fingerprint_stays() {
         let mut before = BTreeMap::new();
-        let both = plan(&before, &listing(&[("a", "1"), ("a", "2")]), true, at(1));
+        let both = plan(&before, &listing(&[("a", "1"), ("a", "2")]), true, 1, at(1));
         follow(&mut before, &both);
         assert!(before["a"].conflicted);
         let smaller = both.listed[0].text.as_ref().unwrap().description().unwrap().into_owned();
-        let one = plan(&before, &listing(&[("a", &smaller)]), true, at(2));
+        let one = plan(&before, &listing(&[("a", &smaller)]), true, 1, at(2));
         assert_eq!((one.changed_count, one.listed[0].observed.conflicted), (1, false));
     }
 
     #[test]
     fn only_a_plan_that_leaves_nothing_is_to_be_confirmed() {
         let before = observed(&[("a", "1"), ("b", "1")]);
-        assert!(empties(&plan(&before, &listing(&[]), true, at(2)), &before));
-        assert!(!empties(&plan(&before, &listing(&[("b", "1")]), true, at(2)), &before));
-        assert!(!empties(&plan(&BTreeMap::new(), &listing(&[]), true, at(2)), &BTreeMap::new()));
+        assert!(empties(&plan(&before, &listing(&[]), true, 1, at(2)), &before));
+        assert!(!empties(&plan(&before, &listing(&[("b", "1")]), true, 1, at(2)), &before));
+        assert!(!empties(&plan(&BTreeMap::new(), &listing(&[]), true, 1, at(2)), &BTreeMap::new()));
     }
 }

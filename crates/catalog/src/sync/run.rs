@@ -163,7 +163,10 @@ impl Syncer {
             return Ok((first, false));
         }
         let before = plain(&self.observed(upstream).await?);
-        if !plan::empties(&plan::plan(&before, &first.reading, true, self.clock.now()), &before) {
+        if !plan::empties(
+            &plan::plan(&before, &first.reading, true, upstream.binding_epoch, self.clock.now()),
+            &before,
+        ) {
             return Ok((first, false));
         }
         match self.servers.list_tools(endpoint, &self.limits.listing).await {
@@ -199,7 +202,8 @@ impl Syncer {
             let before = self.observed(upstream).await?;
             let named = name_all(&self.store, upstream, &before, reading).await;
             named.map_err(|error| from_store_error(&error))?;
-            let plan = plan::plan(&plain(&before), reading, complete, self.clock.now());
+            let plan =
+                plan::plan(&plain(&before), reading, complete, upstream.binding_epoch, self.clock.now());
             total = if attempt == 1 { summary(&plan) } else { total };
             match write::commit_all(&self.store, declared, &before, &plan).await {
                 Ok(revision) => return Ok((total, revision)),

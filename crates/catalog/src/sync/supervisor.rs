@@ -91,6 +91,11 @@ impl Syncs {
         receiver.await.map_err(|_| Fault::Draining)?
     }
 
+    /// Abandons what is under way for an upstream that is declared differently now, and syncs it at once.
+    pub fn begin_anew(&self, client: ClientId, upstream: UpstreamId) {
+        self.task(client, upstream).void.notify_one();
+    }
+
     /// Tells the task of an upstream that was deleted, alone or with its client, so that it ends at once.
     pub fn end(&self, upstream: UpstreamId) {
         if let Some(task) = self.tasks().remove(&upstream) {
@@ -195,7 +200,10 @@ async fn sync(
                 Some(waiter) => waiters.extend(waiter),
                 None => return,
             },
-            () = signals.void.notified() => {}
+            () = signals.void.notified() => {
+                failures = 0;
+                synced.send_replace(false);
+            }
             () = noticed(&signals.notices, noticed_at) => noticed_at = Some(Instant::now()),
             () = sleep(pause(syncer.limits.interval, upstream, failures, ttl)) => {}
         }

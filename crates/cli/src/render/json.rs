@@ -421,6 +421,9 @@ pub(crate) struct Ruling<'a> {
     fixed_args_json: Option<&'a str>,
     upstream_slug: &'a str,
     tool_count: i32,
+    endpoint_before: &'a str,
+    endpoint_after: &'a str,
+    approvals_kept: bool,
 }
 
 impl<'a> From<&'a v1::Ruling> for Ruling<'a> {
@@ -442,6 +445,9 @@ impl<'a> From<&'a v1::Ruling> for Ruling<'a> {
             fixed_args_json: row.fixed_args_json.as_deref(),
             upstream_slug: &row.upstream_slug,
             tool_count: row.tool_count,
+            endpoint_before: &row.endpoint_before,
+            endpoint_after: &row.endpoint_after,
+            approvals_kept: row.approvals_kept,
         }
     }
 }

@@ -261,12 +261,17 @@ pub(crate) fn ruling_row(row: &Ruling) -> [String; 6] {
 fn ruled_about(row: &Ruling) -> String {
     match row.act() {
         RulingAct::DeleteUpstream => format!("{} ({} tools)", row.upstream_slug, row.tool_count),
+        RulingAct::ChangeEndpoint => format!("upstream {}", row.upstream_id),
         _ => or_none(&row.tool_name).to_owned(),
     }
 }
 
 /// What was set, where something was.
 fn what_was_set(row: &Ruling) -> String {
+    if row.act() == RulingAct::ChangeEndpoint {
+        let kept = if row.approvals_kept { " (approvals kept)" } else { "" };
+        return format!("{} -> {}{kept}", row.endpoint_before, row.endpoint_after);
+    }
     let texts = [&row.description_override, &row.served_name, &row.fixed_args_json];
     match (row.effect_override, texts.into_iter().flatten().next()) {
         (Some(set), _) => effect(set),

@@ -41,6 +41,7 @@ pub(crate) struct Script {
     pub(crate) deleted_clients: Vec<String>,
     pub(crate) locked: Vec<(String, Vec<String>)>,
     pub(crate) created: Vec<CreateUpstreamRequest>,
+    pub(crate) updates: Vec<UpdateUpstreamRequest>,
     pub(crate) deletions: Vec<DeleteUpstreamRequest>,
     pub(crate) syncs: Vec<SyncUpstreamRequest>,
     pub(crate) resumes: Vec<String>,
@@ -200,6 +201,19 @@ impl ToolGovernance for Double {
         let upstream = crate::upstream(9, &request.slug);
         self.script().created.push(request);
         Ok(Response::new(CreateUpstreamResponse { upstream: Some(upstream), revision: "r8".to_owned() }))
+    }
+
+    async fn update_upstream(
+        &self,
+        request: Request<UpdateUpstreamRequest>,
+    ) -> Result<Response<UpdateUpstreamResponse>, Status> {
+        let request = request.into_inner();
+        let id = request.upstream.as_ref().map(|upstream| upstream.id.clone()).unwrap_or_default();
+        let mut script = self.script();
+        let upstream = script.upstreams.iter().find(|upstream| upstream.id == id).cloned();
+        let upstream = Some(upstream.ok_or_else(no_upstream)?);
+        script.updates.push(request);
+        Ok(Response::new(UpdateUpstreamResponse { upstream, revision: "r8".to_owned() }))
     }
 
     async fn delete_upstream(

@@ -1,6 +1,8 @@
 use serde_json::json;
 use toolgate_api_proto::v1::create_upstream_request::Transport;
-use toolgate_api_proto::v1::{HttpTransport, SyncIssue, Upstream, UpstreamHealth, upstream as of_upstream};
+use toolgate_api_proto::v1::{
+    HttpTransport, SyncIssue, UpdateUpstreamRequest, Upstream, UpstreamHealth, upstream as of_upstream,
+};
 use toolgate_cli::Exit;
 
 use crate::double::Script;
@@ -231,4 +233,41 @@ async fn a_script_deletes_an_upstream_when_it_says_so() {
     assert!(!double.script().deletions.pop().unwrap().validate_only);
     let unknown = double.run(&["upstream", "remove", "lost", "--yes"]).await;
     assert_eq!(unknown.exit, Exit::NotFound);
+}
+
+fn paths(request: &UpdateUpstreamRequest) -> Vec<&str> {
+    request.update_mask.iter().flat_map(|mask| &mask.paths).map(String::as_str).collect()
+}
+
+#[tokio::test]
+async fn an_update_names_what_was_given_and_nothing_else() {
+    let double = start(vec![listed()]).await;
+    let (_folder, headers) = file("X-Key: abc\n");
+    let words =
+        ["upstream", "update", "gh", "--url", "http://y/mcp", "--allow-private=false", "--keep-approvals"];
+
+    let ended = double.run(&[&words[..], &["--header-file", headers.to_str().unwrap()]].concat()).await;
+
+    assert_eq!((ended.out, ended.exit), (format!("updated gh  {}\n", id(1)), Exit::Ok));
+    let sent = double.script().updates.pop().unwrap();
+    assert_eq!(paths(&sent), ["http.url", "http.headers", "http.allow_private"]);
+    let upstream = sent.upstream.unwrap();
+    let Some(of_upstream::Transport::Http(http)) = upstream.transport else { panic!("no http") };
+    assert_eq!((upstream.id, http.url.as_str(), http.allow_private), (id(1), "http://y/mcp", false));
+    assert_eq!(http.headers, [("X-Key".to_owned(), "abc".to_owned())].into());
+    assert!(sent.keep_approvals && !sent.validate_only);
+
+    for (words, expected) in [
+        ("--display-name= --name-policy repair", &["display_name", "name_policy"][..]),
+        ("--no-headers --allow-private", &["http.headers", "http.allow_private"]),
+        ("--no-env -- /bin/server -y", &["stdio.command", "stdio.args", "stdio.env"]),
+    ] {
+        let words: Vec<_> =
+            ["upstream", "update", "gh", "--dry-run"].into_iter().chain(words.split(' ')).collect();
+        let ended = double.run(&words).await;
+        assert_eq!(ended.out, "gh can be updated (dry run: nothing was written)\n");
+        let sent = double.script().updates.pop().unwrap();
+        assert_eq!(paths(&sent), expected);
+        assert!(sent.validate_only);
+    }
 }

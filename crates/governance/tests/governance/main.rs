@@ -17,5 +17,6 @@ mod read_model;
 mod rulings;
 mod syncs;
 mod troubled_store;
+mod updates;
 mod watches;
 mod workbench;

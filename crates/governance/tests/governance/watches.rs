@@ -142,6 +142,7 @@ async fn observe(bench: &Workbench, upstream: UpstreamId, tools: usize) {
                 removed_at: None,
                 conflicted: false,
                 canonical_name: None,
+                binding_epoch: 1,
             };
             for record in [
                 Record::Definition(bench.client, upstream, name.clone(), fingerprint, text),

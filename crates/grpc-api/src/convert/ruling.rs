@@ -55,6 +55,11 @@ fn with_act(mut row: pb::Ruling, act: Act) -> pb::Ruling {
             pb::RulingAct::DeleteUpstream
         }
         Act::DeleteClient => pb::RulingAct::DeleteClient,
+        Act::ChangeEndpoint { before, after, keeps_approvals } => {
+            (row.endpoint_before, row.endpoint_after) = (before, after);
+            row.approvals_kept = keeps_approvals;
+            pb::RulingAct::ChangeEndpoint
+        }
     };
     row.set_act(act);
     row

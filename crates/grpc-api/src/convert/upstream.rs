@@ -112,7 +112,7 @@ pub(crate) fn transport_from_proto(
     }
 }
 
-fn ordered(map: HashMap<String, String>) -> Vec<(String, String)> {
+pub(super) fn ordered(map: HashMap<String, String>) -> Vec<(String, String)> {
     let mut all: Vec<_> = map.into_iter().collect();
     all.sort_unstable();
     all

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use futures::StreamExt;
+use prost_types::FieldMask;
 use tonic::{Code, Response, Status};
 use toolgate_api_proto::v1::{
     self as pb, tool_catalog_server::ToolCatalog, tool_governance_server::ToolGovernance,
@@ -115,6 +116,14 @@ macro_rules! ask {
     };
 }
 
+/// An update that would give an upstream another name for people.
+fn renamed(id: &str, etag: &str) -> pb::UpdateUpstreamRequest {
+    let update_mask = Some(FieldMask { paths: vec!["display_name".into()] });
+    let upstream = pb::Upstream { id: id.into(), display_name: "x".into(), ..Default::default() };
+    let (upstream, etag) = (Some(upstream), etag.into());
+    pb::UpdateUpstreamRequest { upstream, update_mask, etag, validate_only: true, ..Default::default() }
+}
+
 /// What `key` is told when it asks for `things`. `own_tool` is its own.
 async fn walk(ring: &Ring, key: &Key, own_tool: &str, things: &Things) -> Vec<(&'static str, String)> {
     let Things { client_id, tool, upstream, api_key, revision, tool_etag, upstream_etag, .. } = things;
@@ -150,6 +159,10 @@ async fn walk(ring: &Ring, key: &Key, own_tool: &str, things: &Things) -> Vec<(&
     call!(all, key, ring.governance,
         CreateUpstream = create_upstream:
             pb::CreateUpstreamRequest { client_id: client_id.clone(), ..http("new", &[]) };
+        UpdateUpstream = update_upstream:
+            renamed(upstream, ""),
+            pb::UpdateUpstreamRequest { client_id: client_id.clone(), ..renamed(upstream, "") },
+            renamed("srv", upstream_etag);
         DeleteUpstream = delete_upstream:
             ask!(DeleteUpstreamRequest { id: upstream, validate_only: true }),
             ask!(DeleteUpstreamRequest { id: upstream, client_id: client_id, validate_only: true }),

@@ -6,7 +6,7 @@ use toolgate_domain::{
     sync_issue::SyncIssue,
     sync_status::{Health, LastListing, SyncStatus},
     tool::{Approval, Observed, Ruled},
-    upstream::{NamePolicy, Sealed, Tombstone, Transport},
+    upstream::{FIRST_BINDING_EPOCH, NamePolicy, Sealed, Tombstone, Transport},
 };
 
 use super::{
@@ -172,6 +172,7 @@ pub(super) fn observed_row(observed: &Observed) -> stored::Observed {
         removed_at_ms: observed.removed_at.map(|at| at.unix_ms()),
         conflicted: observed.conflicted,
         canonical_name: observed.canonical_name.clone(),
+        binding_epoch: observed.binding_epoch,
     }
 }
 
@@ -184,6 +185,7 @@ pub(super) fn read_observed(row: &Reader<'_>) -> Result<Observed, RowError> {
         removed_at: payload.removed_at_ms.map(moment),
         conflicted: payload.conflicted,
         canonical_name: payload.canonical_name,
+        binding_epoch: payload.binding_epoch.max(FIRST_BINDING_EPOCH),
     })
 }
 

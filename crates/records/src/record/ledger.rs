@@ -61,6 +61,13 @@ fn ruling_row(ruling: &Ruling) -> stored::Ruling {
             let (slug, tool_count) = (slug.clone(), *tool_count);
             stored::Act::DeleteUpstream(stored::DeletedUpstream { slug, tool_count })
         }
+        Act::ChangeEndpoint { before, after, keeps_approvals } => {
+            stored::Act::ChangeEndpoint(stored::ChangedEndpoint {
+                before: before.clone(),
+                after: after.clone(),
+                keeps_approvals: *keeps_approvals,
+            })
+        }
     };
     stored::Ruling {
         sequence: ruling.sequence,
@@ -102,6 +109,9 @@ fn read_ruling(row: &Reader<'_>, payload: stored::Ruling) -> Result<Ruling, RowE
         stored::Act::DeleteClient(_) => Act::DeleteClient,
         stored::Act::DeleteUpstream(stored::DeletedUpstream { slug, tool_count }) => {
             Act::DeleteUpstream { slug, tool_count }
+        }
+        stored::Act::ChangeEndpoint(stored::ChangedEndpoint { before, after, keeps_approvals }) => {
+            Act::ChangeEndpoint { before, after, keeps_approvals }
         }
     };
     let upstream = match payload.upstream.as_slice() {

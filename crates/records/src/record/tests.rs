@@ -64,6 +64,7 @@ fn one_of_each() -> Vec<Record> {
         removed_at: Some(at(3)),
         conflicted: true,
         canonical_name: Some("files__a".into()),
+        binding_epoch: 3,
     };
     let approval = Approval { fingerprint, binding_epoch: 9 };
     vec![
@@ -131,6 +132,11 @@ fn one_of_each() -> Vec<Record> {
         ruling(Act::SetLocks(locks())),
         ruling(Act::SetLocks(Locks::default())),
         ruling(Act::DeleteClient),
+        ruling(Act::ChangeEndpoint {
+            before: "https://a.example/".into(),
+            after: "/bin/x -y".into(),
+            keeps_approvals: true,
+        }),
         ruling(Act::DeleteUpstream { slug: "files".into(), tool_count: 3 }),
         Record::ChainHead(CLIENT, ChainHead { sequence: 4, hash: [5; 32] }),
         Record::ApiKey(ApiKey {
