@@ -89,7 +89,7 @@ pub const MAX_INLINED_BYTES: usize = 1024 * 1024;
 pub const MAX_INLINED_DEPTH: usize = 120;
 
 /// References of one schema that are followed, each counted as often as it is met.
-pub const MAX_INLINED_REFERENCES: usize = 2048;
+pub const MAX_INLINED_REFERENCES: usize = 1024;
 
 /// References that are followed inside each other.
 pub const MAX_NESTED_REFERENCES: usize = 64;
