@@ -2,6 +2,7 @@
 
 mod agreement;
 mod corpus;
+mod differences;
 mod laws;
 mod locks;
 mod refless;
