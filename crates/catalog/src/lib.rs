@@ -1,7 +1,8 @@
 //! Use cases of the catalogue: reading it, following it, and bringing it up to date by listing upstreams.
 //!
 //! Reads are answered from one immutable [`Snapshot`] of a client, held in memory and advanced by the store's watch; they
-//! take no lock and touch no disk. Syncs write to the store alone, and the snapshot follows.
+//! take no lock and touch no disk; only the past of a tool is read from the store ([`list_definitions`]). Syncs write to
+//! the store alone, and the snapshot follows.
 //!
 //! This crate must never know a transport, an engine, a wire format or what a caller may do: whoever calls has decided
 //! that already.
@@ -11,6 +12,7 @@
 mod catalog;
 mod fault;
 pub mod get_tool;
+pub mod list_definitions;
 pub mod list_tools;
 mod read_model;
 pub mod snapshot;

@@ -1,14 +1,16 @@
 //! One client's catalogue in memory: loaded on first use, then advanced by the store's watch.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
 use futures::StreamExt;
 use tokio::sync::watch;
 use toolgate_definition::Definition;
-use toolgate_domain::{ClientId, Fault, limits};
+use toolgate_domain::{ClientId, Fault, limits, tool::SeenDefinition};
 use toolgate_records::{Key, Record};
-use toolgate_store::{Change, CommitEvents, Revision, SharedStore, Watch, scan_all};
+use toolgate_store::{
+    Change, CommitEvents, KeyRange, Revision, Row, SharedStore, Watch, limits::SCAN_PAGE_ROWS,
+};
 
 use crate::{
     fault::{from_row_error, from_store_error, from_watch_error},
@@ -121,17 +123,10 @@ async fn load(store: &SharedStore, client: ClientId) -> Result<(Snapshot, Watch)
         return Err(Fault::ClientNotFound);
     }
     let range = Key::catalogue_of(client);
-    let (rows, began) = scan_all(store.as_ref(), &range).await.map_err(|error| from_store_error(&error))?;
-    let newest = rows.iter().map(|row| row.version).max().unwrap_or_default();
-    let mut loaded = Vec::with_capacity(rows.len());
-    for row in &rows {
-        let record = Record::decode(&row.key, &row.value).map_err(|error| from_row_error(&error))?;
-        loaded.push(Loaded { record, version: row.version });
-    }
+    let Scanned { rows: loaded, began, newest } = scan(store, &range).await?;
     if !loaded.iter().any(|row| matches!(row.record, Record::Client(..))) {
         return Err(Fault::ClientNotFound);
     }
-    drop(rows);
     let empty = Snapshot::empty(client);
     let update = with_definitions(store, &empty, loaded).await?;
     let mut snapshot = empty.advanced(update, newest);
@@ -146,6 +141,44 @@ async fn load(store: &SharedStore, client: ClientId) -> Result<(Snapshot, Watch)
         return Err(Fault::ClientNotFound);
     }
     Ok((snapshot.forgetting_who_left(), watch))
+}
+
+/// The rows of a catalogue without the definitions that are no longer listed.
+struct Scanned {
+    rows: Vec<Loaded>,
+    began: Revision,
+    /// Of all rows.
+    newest: Revision,
+}
+
+/// Reads page by page: however long the history is, no more of it than a page is ever in memory.
+async fn scan(store: &SharedStore, range: &KeyRange) -> Result<Scanned, Fault> {
+    let mut scanned = Scanned { rows: Vec::new(), began: Revision::ZERO, newest: Revision::ZERO };
+    let mut listed = HashSet::new();
+    let mut next = Some(range.start.clone());
+    while let Some(start) = next.take() {
+        let rest = KeyRange { start, end: range.end.clone() };
+        let page = store.scan(&rest, SCAN_PAGE_ROWS).await.map_err(|error| from_store_error(&error))?;
+        if rest.start == range.start {
+            scanned.began = page.revision;
+        }
+        for Row { key, value, version } in page.rows {
+            scanned.newest = scanned.newest.max(version);
+            let record = Record::decode(&key, &value).map_err(|error| from_row_error(&error))?;
+            // Observed rows come before definitions; what changed between the two is looked up by itself.
+            match &record {
+                Record::Observed(client, upstream, name, observed) => {
+                    let key = Key::Definition(*client, *upstream, name.clone(), observed.fingerprint);
+                    listed.insert(key);
+                }
+                Record::Definition(..) if !listed.contains(&record.key()) => continue,
+                _ => {}
+            }
+            scanned.rows.push(Loaded { record, version });
+        }
+        next = page.next;
+    }
+    Ok(scanned)
 }
 
 async fn apply(store: &SharedStore, snapshot: &Snapshot, events: CommitEvents) -> Result<Snapshot, Fault> {
@@ -185,7 +218,9 @@ async fn with_definitions(
         }
     }
     for Loaded { record, .. } in &rows {
-        if let Record::Definition(_, upstream, name, fingerprint, text) = record {
+        if let Record::Definition(_, upstream, name, fingerprint, SeenDefinition { text: Some(text), .. }) =
+            record
+        {
             let key = ToolKey { upstream: *upstream, name: Arc::from(name.as_str()) };
             if fingerprints.get(&key) == Some(fingerprint) && wanted.get(&key).is_some_and(Option::is_none) {
                 wanted.insert(key, Some(parse(text)?));
@@ -195,25 +230,27 @@ async fn with_definitions(
     let mut update = Update { rows, definitions: Vec::with_capacity(wanted.len()), ..Update::default() };
     for (key, found) in wanted {
         let definition = match found {
-            Some(definition) => definition,
+            Some(definition) => Some(definition),
             None => read(store, snapshot.client(), &key, fingerprints[&key]).await?,
         };
-        update.definitions.push((key, definition));
+        update.definitions.extend(definition.map(|definition| (key, definition)));
     }
     Ok(update)
 }
 
+/// The definition, or `None` for one that another one has replaced by now, and whose text was not kept: the commit that did
+/// so is still to come.
 async fn read(
     store: &SharedStore,
     client: ClientId,
     tool: &ToolKey,
     fingerprint: toolgate_definition::Fingerprint,
-) -> Result<Arc<Definition>, Fault> {
+) -> Result<Option<Arc<Definition>>, Fault> {
     let key = Key::Definition(client, tool.upstream, tool.name.to_string(), fingerprint).encode();
     let row = store.get(&key).await.map_err(|error| from_store_error(&error))?;
     let row = row.ok_or_else(|| Fault::Internal { cause: format!("no text for {tool:?} {fingerprint}") })?;
     match Record::decode(&row.key, &row.value).map_err(|error| from_row_error(&error))? {
-        Record::Definition(.., text) => parse(&text),
+        Record::Definition(.., seen) => seen.text.as_deref().map(parse).transpose(),
         other => Err(Fault::Internal { cause: format!("{:?} where a text belongs", other.key()) }),
     }
 }

@@ -146,7 +146,11 @@ pub(crate) async fn status(
     }
 }
 
-async fn statuses(store: &dyn Store, client: ClientId) -> Result<HashMap<UpstreamId, SyncStatus>, Fault> {
+/// The same of all upstreams of a client.
+pub(crate) async fn statuses(
+    store: &dyn Store,
+    client: ClientId,
+) -> Result<HashMap<UpstreamId, SyncStatus>, Fault> {
     let range = Key::statuses_of(client);
     let (rows, _) = scan_all(store, &range).await.map_err(|error| from_store_error(&error))?;
     let mut statuses = HashMap::with_capacity(rows.len());

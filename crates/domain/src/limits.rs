@@ -24,6 +24,12 @@ pub const MAX_UPSTREAM_SECRET_BYTES: usize = 64 * 1024;
 pub const MAX_LOGGED_ENDPOINT_BYTES: usize = 2048;
 /// Sync issues kept of one listing; the rest is counted in a last one.
 pub const MAX_SYNC_ISSUES: usize = 200;
+/// Texts of earlier definitions that are kept of one tool. Past it, a definition that is no longer listed keeps its
+/// fingerprint and its times, and its text only if it is approved.
+pub const MAX_EARLIER_TEXTS_PER_TOOL: u32 = 64;
+/// Bytes of the texts of earlier definitions that are kept of one client's tools. Past it, as past
+/// [`MAX_EARLIER_TEXTS_PER_TOOL`]; upstreams that are synced at the same moment may each exceed it by what they write.
+pub const MAX_EARLIER_TEXT_BYTES_PER_CLIENT: u64 = 256 * 1024 * 1024;
 /// Bytes of the text of a failed sync that are kept.
 pub const MAX_SYNC_ERROR_BYTES: usize = 1024;
 /// Characters of a description that an owner gives.
@@ -47,6 +53,10 @@ pub const MAX_API_KEYS_PAGE_SIZE: usize = 1000;
 pub const CLIENTS_PAGE_SIZE: usize = 100;
 /// Clients of a page at most.
 pub const MAX_CLIENTS_PAGE_SIZE: usize = 1000;
+/// Definitions of one tool on a page when none is asked for, and at most.
+pub const DEFINITIONS_PAGE_SIZE: usize = 1000;
+/// Fingerprints that a list of one tool's definitions may be limited to.
+pub const MAX_DEFINITION_HASHES: usize = 16;
 /// Rulings of a page when none is asked for.
 pub const RULINGS_PAGE_SIZE: usize = 100;
 /// Rulings of a page at most.

@@ -24,6 +24,8 @@ pub struct SyncStatus {
     pub last_attempt_at: Option<Moment>,
     /// Why the last attempt failed or stopped early; empty when it did neither.
     pub last_error: String,
+    /// Bytes of the texts of earlier definitions that are kept of its tools.
+    pub earlier_text_bytes: u64,
 }
 
 /// How the last attempt to list an upstream went.

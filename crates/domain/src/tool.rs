@@ -32,6 +32,30 @@ pub struct Observed {
     pub canonical_name: Option<String>,
     /// The upstream's binding epoch when it was listed last: which endpoint listed it.
     pub binding_epoch: u64,
+    /// What is kept of its other definitions.
+    pub earlier: EarlierTexts,
+}
+
+/// The texts of a tool's definitions other than the one listed now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct EarlierTexts {
+    /// How many are kept.
+    pub kept: u32,
+    /// Bytes of those.
+    pub kept_bytes: u64,
+    /// How many are not, for want of room: of those the fingerprint and the times are kept.
+    pub dropped: u32,
+}
+
+/// One definition of a tool, listed now or once. Written by syncs alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenDefinition {
+    /// The exact text that was first seen; `None` for one past the bounds of the history.
+    pub text: Option<String>,
+    /// When it was first listed; `None` for one listed before such times were kept.
+    pub first_seen_at: Option<Moment>,
+    /// When it was listed again in place of another one; `None` if it never was.
+    pub returned_at: Option<Moment>,
 }
 
 /// What people ruled about a tool, as it stands now. Written by governance alone.
@@ -210,6 +234,7 @@ mod tests {
                 conflicted: false,
                 canonical_name: None,
                 binding_epoch: 2,
+                earlier: EarlierTexts::default(),
             },
             name_policy: NamePolicy::Strict,
             lock_issues: Vec::new(),

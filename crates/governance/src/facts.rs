@@ -85,8 +85,13 @@ async fn definition(
         return Ok(Arc::clone(&tool.definition));
     }
     let key = Key::Definition(tool.client, tool.upstream, tool.name().to_owned(), fingerprint);
-    let (Some(Record::Definition(.., text)), _) = read(store, &key).await? else {
-        return Err(Fault::Internal { cause: format!("no text for tool {} {fingerprint}", tool.id) });
+    let (Some(Record::Definition(.., seen)), _) = read(store, &key).await? else {
+        return Err(Fault::Internal { cause: format!("no definition {fingerprint} of tool {}", tool.id) });
+    };
+    let Some(text) = seen.text else {
+        // Only a definition that was replaced since its tool's row was read can be without.
+        let cause = format!("definition {fingerprint} of tool {} left while it was read", tool.id);
+        return Err(Fault::StoreUnavailable { outcome_unknown: false, cause });
     };
     let parsed = Definition::parse(&text).map_err(|error| Fault::Internal { cause: error.to_string() })?;
     Ok(Arc::new(parsed))

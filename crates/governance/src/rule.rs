@@ -221,6 +221,7 @@ mod tests {
             conflicted: false,
             canonical_name: None,
             binding_epoch: 4,
+            earlier: Default::default(),
         };
         let text =
             r#"{"name":"t","inputSchema":{"type":"object","properties":{"n":{"type":"integer"},"s":{}}}}"#;

@@ -84,7 +84,10 @@ mod tests {
     use crate::stored;
 
     fn value(key: &[u8]) -> Bytes {
-        encode(key, &stored::Definition { text: r#"{"name":"a","inputSchema":{}}"#.into() })
+        encode(
+            key,
+            &stored::Definition { text: r#"{"name":"a","inputSchema":{}}"#.into(), ..Default::default() },
+        )
     }
 
     proptest! {

@@ -60,7 +60,7 @@ pub enum Key {
     Listing(ClientId, UpstreamId),
     /// Observed: one tool, by its upstream's own name for it.
     Observed(ClientId, UpstreamId, String),
-    /// Observed: the text first seen of that tool under that fingerprint.
+    /// Observed: one definition of that tool, by its fingerprint.
     Definition(ClientId, UpstreamId, String, Fingerprint),
     /// Ruled: what people ruled about that tool, as it stands.
     Ruled(ClientId, UpstreamId, String),
@@ -186,6 +186,14 @@ impl Key {
     /// The claims of served names of one tenant.
     pub fn name_claims_of(client: ClientId) -> KeyRange {
         kinds(client, kind::NAME_CLAIM, kind::NAME_CLAIM)
+    }
+
+    /// The definitions of one tool, by fingerprint.
+    pub fn definitions_of(client: ClientId, upstream: UpstreamId, name: &str) -> KeyRange {
+        let mut prefix = Vec::new();
+        of_upstream(&mut prefix, &client, kind::DEFINITION, &upstream);
+        text(&mut prefix, name);
+        KeyRange::prefix(prefix)
     }
 
     /// The log of rulings of one tenant, in order.
@@ -396,6 +404,15 @@ mod tests {
             let of = |client| Key::Observed(client, upstream, name.clone()).encode();
             prop_assert!(Key::all_of(a).contains(&of(a)) && Key::catalogue_of(a).contains(&of(a)));
             prop_assert!(!Key::all_of(a).contains(&of(b)) && !Key::catalogue_of(a).contains(&of(b)));
+        }
+
+        #[test]
+        fn the_definitions_of_a_tool_are_its_own_and_no_others(u in upstream(), a in name(), b in name(), f in any::<[u8; 32]>()) {
+            prop_assume!(a != b);
+            let client = ClientId::from_bytes([9; 16]);
+            let key = Key::Definition(client, u, a.clone(), Fingerprint::from_bytes(f)).encode();
+            prop_assert!(Key::definitions_of(client, u, &a).contains(&key));
+            prop_assert!(!Key::definitions_of(client, u, &b).contains(&key));
         }
 
         #[test]

@@ -6,7 +6,7 @@ use toolgate_domain::{
     ClientId, KeyId, Moment, Upstream, UpstreamId,
     credential::ApiKey,
     sync_status::{LastListing, SyncStatus},
-    tool::{Observed, Ruled},
+    tool::{Observed, Ruled, SeenDefinition},
     upstream::Tombstone,
 };
 
@@ -66,8 +66,8 @@ pub enum Record {
     Listing(ClientId, UpstreamId, LastListing),
     /// Observed: a tool.
     Observed(ClientId, UpstreamId, String, Observed),
-    /// Observed: the exact text first seen of a tool under a fingerprint.
-    Definition(ClientId, UpstreamId, String, Fingerprint, String),
+    /// Observed: a definition of a tool, with the exact text first seen under its fingerprint.
+    Definition(ClientId, UpstreamId, String, Fingerprint, SeenDefinition),
     /// Ruled: how a tool stands.
     Ruled(ClientId, UpstreamId, String, Ruled),
     /// Ruled: a row of the log.
@@ -132,7 +132,7 @@ impl Record {
             Self::UpstreamSweep(_, _, done) => codec::encode(&key, &stored::Sweep { done: *done }),
             Self::Listing(_, _, listing) => codec::encode(&key, &catalogue::listing_row(listing)),
             Self::Observed(_, _, _, observed) => codec::encode(&key, &catalogue::observed_row(observed)),
-            Self::Definition(.., text) => codec::encode(&key, &stored::Definition { text: text.clone() }),
+            Self::Definition(.., seen) => codec::encode(&key, &catalogue::definition_row(seen)),
             Self::Ruled(_, _, _, ruled) => codec::encode(&key, &catalogue::ruled_row(ruled)),
             Self::Ruling(_, chained) => codec::encode(&key, &ledger::chained_row(chained)),
             Self::ChainHead(_, head) => codec::encode(&key, &ledger::head_row(head)),
@@ -169,8 +169,8 @@ impl Record {
                 Self::Observed(client, upstream, name, catalogue::read_observed(&row)?)
             }
             Key::Definition(client, upstream, name, fingerprint) => {
-                let payload: stored::Definition = row.payload()?;
-                Self::Definition(client, upstream, name, fingerprint, payload.text)
+                let seen = catalogue::read_definition(&row)?;
+                Self::Definition(client, upstream, name, fingerprint, seen)
             }
             Key::Ruled(client, upstream, name) => {
                 Self::Ruled(client, upstream, name, catalogue::read_ruled(&row)?)

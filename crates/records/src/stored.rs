@@ -143,15 +143,33 @@ pub(crate) struct Observed {
     pub conflicted: bool,
     #[prost(string, optional, tag = "6")]
     pub canonical_name: Option<String>,
+    #[prost(message, optional, tag = "7")]
+    pub earlier: Option<EarlierTexts>,
     /// Not in rows that were written before an endpoint could change.
     #[prost(uint64, tag = "8")]
     pub binding_epoch: u64,
 }
 
 #[derive(Clone, PartialEq, Message)]
+pub(crate) struct EarlierTexts {
+    #[prost(uint32, tag = "1")]
+    pub kept: u32,
+    #[prost(uint64, tag = "2")]
+    pub kept_bytes: u64,
+    #[prost(uint32, tag = "3")]
+    pub dropped: u32,
+}
+
+#[derive(Clone, PartialEq, Message)]
 pub(crate) struct Definition {
+    /// Empty for a text that is not kept; none is empty.
     #[prost(string, tag = "1")]
     pub text: String,
+    /// Not in rows that were written before it was.
+    #[prost(int64, optional, tag = "2")]
+    pub first_seen_at_ms: Option<i64>,
+    #[prost(int64, optional, tag = "3")]
+    pub returned_at_ms: Option<i64>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -314,6 +332,8 @@ pub(crate) struct Status {
     pub last_attempt_at_ms: Option<i64>,
     #[prost(string, tag = "4")]
     pub last_error: String,
+    #[prost(uint64, tag = "5")]
+    pub earlier_text_bytes: u64,
 }
 
 /// A reference to a client or to an API key.

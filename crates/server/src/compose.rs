@@ -195,7 +195,8 @@ fn sync_limits(settings: &Settings) -> SyncLimits {
         total_timeout: ms(settings.sync.listing_timeout_ms),
         ..SyncLimits::default().listing
     };
-    SyncLimits { listing, interval: Duration::from_secs(settings.sync.interval_seconds.into()) }
+    let interval = Duration::from_secs(settings.sync.interval_seconds.into());
+    SyncLimits { listing, interval, ..SyncLimits::default() }
 }
 
 pub(crate) fn random() -> u64 {

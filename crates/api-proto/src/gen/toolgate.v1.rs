@@ -73,6 +73,32 @@ pub struct Tool {
     #[prost(string, tag = "20")]
     pub etag: ::prost::alloc::string::String,
 }
+/// One definition that an upstream listed for a tool, now or once.
+///
+/// Every field is output only.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ObservedDefinition {
+    /// Its fingerprint, as in Tool.definition_hash.
+    #[prost(string, tag = "1")]
+    pub definition_hash: ::prost::alloc::string::String,
+    /// Its exact text, as it was first seen under this fingerprint; at most 256 KiB. Of definitions that are neither current
+    /// nor approved, 64 texts a tool and 256 MiB a client are kept. Past that it is absent, fingerprint and times stay, and
+    /// the upstream has a sync issue HISTORY_FULL.
+    #[prost(string, optional, tag = "2")]
+    pub definition_json: ::core::option::Option<::prost::alloc::string::String>,
+    /// When the upstream first listed it; absent for one first listed before such times were kept.
+    #[prost(message, optional, tag = "3")]
+    pub create_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// When the upstream last listed it again in place of another definition; absent if it never did.
+    #[prost(message, optional, tag = "4")]
+    pub return_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// Whether it is the one that Tool.definition_hash names.
+    #[prost(bool, tag = "5")]
+    pub current: bool,
+    /// Whether it is the one that Tool.approved_hash names.
+    #[prost(bool, tag = "6")]
+    pub approved: bool,
+}
 /// A locked input that no longer fits its tool.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct LockIssue {
@@ -744,16 +770,18 @@ pub struct StdioTransport {
     #[prost(string, repeated, tag = "4")]
     pub env_names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
-/// A fault of a single entry of a listing. It never sinks the listing: every other tool is taken as usual.
+/// A fault of a single entry of a listing, or what else is to be said of it. It never sinks the listing: every other tool is
+/// taken as usual.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SyncIssue {
-    /// Stable code: DUPLICATE_NAME, DUPLICATE_KEY, INPUT_SCHEMA_MISSING, TOO_LARGE and so on.
+    /// Stable code: DUPLICATE_NAME, DUPLICATE_KEY, INPUT_SCHEMA_MISSING, TOO_LARGE and so on. HISTORY_FULL is about no entry:
+    /// tools changed so often that texts of earlier definitions are not kept (ObservedDefinition.definition_json).
     #[prost(string, tag = "1")]
     pub code: ::prost::alloc::string::String,
     /// Name of the tool, where the entry has a readable one; else empty.
     #[prost(string, tag = "2")]
     pub tool_name: ::prost::alloc::string::String,
-    /// Position of the entry in the listing, counted from 0 over all pages.
+    /// Position of the entry in the listing, counted from 0 over all pages; 0 where there is none.
     #[prost(int32, tag = "3")]
     pub position: i32,
     /// JSON Pointer (RFC 6901) to the place inside the entry; empty for the entry itself.
@@ -919,6 +947,43 @@ pub struct GetToolResponse {
     pub tool: ::core::option::Option<Tool>,
     /// Revision of the snapshot that it was taken from.
     #[prost(string, tag = "2")]
+    pub revision: ::prost::alloc::string::String,
+}
+/// Which definitions.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListObservedDefinitionsRequest {
+    /// The tool (UUID). Required.
+    #[prost(string, tag = "1")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// Tenant that owns it (UUID); empty for the caller's own. Another one takes an operator key.
+    #[prost(string, tag = "2")]
+    pub client_id: ::prost::alloc::string::String,
+    /// Definitions per page: 0 for 1000, above 1000 is lowered to it, negative is INVALID_ARGUMENT. A page also ends before
+    /// 3 MiB of definitions, so it may hold fewer.
+    #[prost(int32, tag = "3")]
+    pub page_size: i32,
+    /// `next_page_token` of the page before; empty for the first. `tool_id` and `definition_hashes` must be as they were,
+    /// else INVALID_ARGUMENT.
+    #[prost(string, tag = "4")]
+    pub page_token: ::prost::alloc::string::String,
+    /// Only definitions with one of these fingerprints; empty for all. At most 16. One that the tool never had is left out.
+    #[prost(string, repeated, tag = "5")]
+    pub definition_hashes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// As in ListToolsRequest.
+    #[prost(string, tag = "6")]
+    pub min_revision: ::prost::alloc::string::String,
+}
+/// A page of definitions.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListObservedDefinitionsResponse {
+    /// Ordered by `create_time`, newest first, those without one last; then by fingerprint.
+    #[prost(message, repeated, tag = "1")]
+    pub definitions: ::prost::alloc::vec::Vec<ObservedDefinition>,
+    /// For the next page; empty at the end of the list.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+    /// Revision of the snapshot that says which definition is current and which is approved.
+    #[prost(string, tag = "3")]
     pub revision: ::prost::alloc::string::String,
 }
 /// Where to begin, and what to follow.
@@ -1125,6 +1190,27 @@ pub mod tool_catalog_client {
             req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolCatalog", "GetTool"));
             self.inner.unary(req, path, codec).await
         }
+        /// Lists every definition that the upstream ever listed for one tool, newest first.
+        ///
+        /// Takes `mcp:read`. NOT_FOUND when the client has no such tool. The rulings about it are in ToolGovernance.ListRulings.
+        /// This is read from the store, not from the snapshot: it is for people who review, not for every call.
+        pub async fn list_observed_definitions(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListObservedDefinitionsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListObservedDefinitionsResponse>, tonic::Status>
+        {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path =
+                http::uri::PathAndQuery::from_static("/toolgate.v1.ToolCatalog/ListObservedDefinitions");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolgate.v1.ToolCatalog", "ListObservedDefinitions"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Follows the catalogue: first the tools as they are, then each change, in order and without a gap.
         ///
         /// Scopes as for ListTools. The stream ends with UNAVAILABLE when the server stops, or when the watcher takes no message for
@@ -1204,6 +1290,14 @@ pub mod tool_catalog_server {
             &self,
             request: tonic::Request<super::GetToolRequest>,
         ) -> std::result::Result<tonic::Response<super::GetToolResponse>, tonic::Status>;
+        /// Lists every definition that the upstream ever listed for one tool, newest first.
+        ///
+        /// Takes `mcp:read`. NOT_FOUND when the client has no such tool. The rulings about it are in ToolGovernance.ListRulings.
+        /// This is read from the store, not from the snapshot: it is for people who review, not for every call.
+        async fn list_observed_definitions(
+            &self,
+            request: tonic::Request<super::ListObservedDefinitionsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListObservedDefinitionsResponse>, tonic::Status>;
         /// Server streaming response type for the WatchTools method.
         type WatchToolsStream: tonic::codegen::tokio_stream::Stream<
                 Item = std::result::Result<super::WatchToolsResponse, tonic::Status>,
@@ -1364,6 +1458,47 @@ pub mod tool_catalog_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = GetToolSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolgate.v1.ToolCatalog/ListObservedDefinitions" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListObservedDefinitionsSvc<T: ToolCatalog>(pub Arc<T>);
+                    impl<T: ToolCatalog> tonic::server::UnaryService<super::ListObservedDefinitionsRequest>
+                        for ListObservedDefinitionsSvc<T>
+                    {
+                        type Response = super::ListObservedDefinitionsResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListObservedDefinitionsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ToolCatalog>::list_observed_definitions(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListObservedDefinitionsSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -2,6 +2,8 @@ use std::time::Duration;
 
 use toolgate_upstream::Bounds;
 
+use super::HistoryLimits;
+
 /// What a sync may cost, and how often it happens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyncLimits {
@@ -9,6 +11,8 @@ pub struct SyncLimits {
     pub listing: Bounds,
     /// Time between two syncs of an upstream; up to a tenth is taken off or added so that they spread.
     pub interval: Duration,
+    /// What is kept of definitions that are no longer listed.
+    pub history: HistoryLimits,
 }
 
 impl Default for SyncLimits {
@@ -23,7 +27,7 @@ impl Default for SyncLimits {
             max_listing_bytes: 128 * MIB,
             max_entries: 20_000,
         };
-        Self { listing, interval: Duration::from_secs(300) }
+        Self { listing, interval: Duration::from_secs(300), history: HistoryLimits::default() }
     }
 }
 
@@ -37,8 +41,10 @@ pub(super) const NOTICE_SETTLES: Duration = Duration::from_millis(500);
 pub(super) const NOTICE_GAP: Duration = Duration::from_secs(5);
 /// A status that only says "still fine" is written at most this often.
 pub(super) const STATUS_EVERY_MS: i64 = 60_000;
-/// Writes of one commit of a sync; a tool takes up to three.
+/// Writes of one commit of a sync; a tool takes up to four.
 pub(super) const COMMIT_WRITES: usize = 96;
+/// Conditions of one commit of a sync, without those on its client and its upstream.
+pub(super) const COMMIT_CONDITIONS: usize = 120;
 /// Bytes of one commit of a sync.
 pub(super) const COMMIT_BYTES: usize = 768 * 1024;
 /// How often an upstream is listed for one sync, if it is declared differently meanwhile.

@@ -7,10 +7,10 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use toolgate_definition::names::{Slug, canonical_name, canonical_name_with_tail, namespaced_name};
 use toolgate_domain::{Upstream, UpstreamId, upstream::NamePolicy};
-use toolgate_records::{Key, NameHolder, Record};
+use toolgate_records::{Key, NameHolder};
 use toolgate_store::{Revision, SharedStore, StoreError};
 
-use super::{reading::Reading, write::Before};
+use super::{reading::Reading, rows, write::Before};
 
 /// Gives a name to every listed tool that has none yet. One for which every name is taken stays without.
 pub(super) async fn name_all(
@@ -69,22 +69,13 @@ pub(super) async fn claim(
     upstream: &Upstream,
     name: &str,
 ) -> Result<(Option<NameHolder>, Revision), StoreError> {
-    let key = Key::NameClaim(upstream.client, name.to_owned()).encode();
-    let Some(row) = store.get(&key).await? else { return Ok((None, Revision::ZERO)) };
-    let holder = match Record::decode(&row.key, &row.value) {
-        Ok(Record::NameClaim(_, _, holder)) => holder,
-        Ok(other) => {
-            return Err(StoreError::Damaged(format!("{:?} where a claim belongs", other.key())));
-        }
-        Err(error) => return Err(StoreError::Damaged(error.to_string())),
-    };
-    match holder {
-        Some(holder)
+    match rows::holder(store, &Key::NameClaim(upstream.client, name.to_owned())).await? {
+        (Some(holder), version)
             if holder.upstream != upstream.id && is_gone(store, upstream, holder.upstream).await? =>
         {
-            Ok((None, row.version))
+            Ok((None, version))
         }
-        holder => Ok((holder, row.version)),
+        found => Ok(found),
     }
 }
 

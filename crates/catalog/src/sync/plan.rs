@@ -12,8 +12,8 @@ use super::reading::{Listed, Reading};
 pub(super) struct Step {
     pub(super) name: Arc<str>,
     pub(super) observed: Observed,
-    /// The text, where it may not be kept yet.
-    pub(super) text: Option<Arc<Definition>>,
+    /// The definition, where it is another one than before.
+    pub(super) definition: Option<Arc<Definition>>,
 }
 
 /// All that a listing changes.
@@ -66,6 +66,7 @@ impl Plan {
             conflicted: listed.conflicted,
             canonical_name: given.or_else(|| listed.canonical_name.clone()),
             binding_epoch,
+            earlier: before.map(|before| before.earlier).unwrap_or_default(),
         };
         match before {
             Some(before) if before.removed_at.is_none() && same(before, &observed) => {
@@ -80,8 +81,8 @@ impl Plan {
             _ => self.added_count += 1,
         }
         let kept = before.is_some_and(|before| before.fingerprint == fingerprint);
-        let text = (!kept).then(|| Arc::clone(&listed.definition));
-        self.listed.push(Step { name: Arc::clone(name), observed, text });
+        let definition = (!kept).then(|| Arc::clone(&listed.definition));
+        self.listed.push(Step { name: Arc::clone(name), observed, definition });
     }
 }
 
@@ -96,7 +97,12 @@ fn removal(name: &Arc<str>, before: &Observed, now: Moment) -> Option<Step> {
         return None;
     }
     let observed = Observed { removed_at: Some(now), changed_at: now, ..before.clone() };
-    Some(Step { name: Arc::clone(name), observed, text: None })
+    Some(Step { name: Arc::clone(name), observed, definition: None })
+}
+
+/// Whether a definition takes the place of another one.
+pub(super) fn replaces(plan: &Plan, before: &BTreeMap<Arc<str>, Observed>) -> bool {
+    plan.listed.iter().any(|step| step.definition.is_some() && before.contains_key(&step.name))
 }
 
 /// Whether acting on the plan would leave an upstream that had tools without any.
@@ -162,7 +168,7 @@ mod tests {
         let back = plan(&before, &listing(&[("a", "1"), ("b", "1")]), true, 1, at(3));
         let step = &back.listed[0];
         assert_eq!((step.observed.first_seen_at, step.observed.removed_at), (at(1), None));
-        assert_eq!(step.text, None, "its text is kept already");
+        assert_eq!(step.definition, None, "its text is kept already");
     }
 
     #[test]
@@ -181,7 +187,7 @@ mod tests {
         let both = plan(&before, &listing(&[("a", "1"), ("a", "2")]), true, 1, at(1));
         follow(&mut before, &both);
         assert!(before["a"].conflicted);
-        let smaller = both.listed[0].text.as_ref().unwrap().description().unwrap().into_owned();
+        let smaller = both.listed[0].definition.as_ref().unwrap().description().unwrap().into_owned();
         let one = plan(&before, &listing(&[("a", &smaller)]), true, 1, at(2));
         assert_eq!((one.changed_count, one.listed[0].observed.conflicted), (1, false));
     }

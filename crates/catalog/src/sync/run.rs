@@ -15,13 +15,17 @@ use toolgate_upstream::{Endpoint, Incomplete, Listing, ListingEnd, ListingError,
 use super::{
     SyncLimits,
     endpoint::endpoint,
+    history::History,
     limits::{DECLARED_ATTEMPTS, PLAN_ATTEMPTS, STATUS_EVERY_MS},
     naming::name_all,
     plan::{self, Plan},
     reading::{Reading, read},
     write::{self, Before, Declared},
 };
-use crate::{from_commit_error, from_row_error, from_store_error, upstreams::status};
+use crate::{
+    from_commit_error, from_row_error, from_store_error,
+    upstreams::{status, statuses},
+};
 
 const UNREADABLE: &str =
     "its secrets cannot be opened: they were sealed under another master key, or are damaged";
@@ -62,6 +66,13 @@ pub(super) struct Syncer {
     pub(super) limits: SyncLimits,
 }
 
+/// What a sync wrote of what was listed.
+struct Written {
+    summary: Summary,
+    revision: Option<Revision>,
+    history: History,
+}
+
 /// A listing whose entries were judged.
 struct Listed {
     reading: Reading,
@@ -98,14 +109,14 @@ impl Syncer {
         let endpoint = match endpoint(upstream, &self.sealer) {
             Ok(endpoint) => endpoint,
             Err(fault) => {
-                self.note(declared, Health::Unavailable, UNREADABLE.into()).await?;
+                self.note(declared, Health::Unavailable, UNREADABLE.into(), None).await?;
                 return Err(fault);
             }
         };
         let listed = match self.servers.list_tools(&endpoint, &self.limits.listing).await {
             Ok(listing) => judged(listing).await?,
             Err(error) => {
-                self.note(declared, Health::Unavailable, told(&error)).await?;
+                self.note(declared, Health::Unavailable, told(&error), None).await?;
                 return Ok(Report {
                     summary: Summary::default(),
                     health: Health::Unavailable,
@@ -117,10 +128,12 @@ impl Syncer {
         let (mut listed, unconfirmed) = self.confirmed(upstream, &endpoint, listed).await?;
         let (health, error) = judge(&listed.end, unconfirmed);
         let ttl = listed.ttl;
-        let (summary, written) = self.write(declared, &mut listed.reading, health == Health::Ok).await?;
+        let Written { summary, revision, history } =
+            self.write(declared, &mut listed.reading, health == Health::Ok).await?;
+        listed.reading.issues.extend(history.issue());
         let last = self.write_listing(declared, listed).await?;
-        self.note(declared, health, error).await?;
-        Ok(Report { summary, health, revision: last.or(written), ttl })
+        self.note(declared, health, error, Some(history.own_bytes())).await?;
+        Ok(Report { summary, health, revision: last.or(revision), ttl })
     }
 
     /// An upstream as it is declared now, with the way to it.
@@ -195,23 +208,34 @@ impl Syncer {
         declared: &Declared,
         reading: &mut Reading,
         complete: bool,
-    ) -> Result<(Summary, Option<Revision>), Fault> {
-        let mut total = Summary::default();
-        for attempt in 1.. {
-            let upstream = &declared.upstream;
+    ) -> Result<Written, Fault> {
+        let upstream = &declared.upstream;
+        let mut first = None;
+        let mut attempt = 1;
+        loop {
             let before = self.observed(upstream).await?;
             let named = name_all(&self.store, upstream, &before, reading).await;
             named.map_err(|error| from_store_error(&error))?;
-            let plan =
-                plan::plan(&plain(&before), reading, complete, upstream.binding_epoch, self.clock.now());
-            total = if attempt == 1 { summary(&plan) } else { total };
-            match write::commit_all(&self.store, declared, &before, &plan).await {
-                Ok(revision) => return Ok((total, revision)),
-                Err(CommitError::Conflict(_)) if attempt < PLAN_ATTEMPTS => {}
+            let observed = plain(&before);
+            let (epoch, now) = (upstream.binding_epoch, self.clock.now());
+            let plan = plan::plan(&observed, reading, complete, epoch, now);
+            let summary = *first.get_or_insert_with(|| summary(&plan));
+            let others_bytes =
+                if plan::replaces(&plan, &observed) { self.others_bytes(upstream).await? } else { 0 };
+            let mut history = History::of(&before, self.limits.history, others_bytes);
+            match write::commit_all(&self.store, declared, &before, &plan, &mut history).await {
+                Ok(revision) => return Ok(Written { summary, revision, history }),
+                Err(CommitError::Conflict(_)) if attempt < PLAN_ATTEMPTS => attempt += 1,
                 Err(error) => return Err(from_commit_error(&error)),
             }
         }
-        Ok((total, None))
+    }
+
+    /// Bytes that the history of the client's other upstreams takes.
+    async fn others_bytes(&self, upstream: &Upstream) -> Result<u64, Fault> {
+        let statuses = statuses(self.store.as_ref(), upstream.client).await?;
+        let others = statuses.iter().filter(|(id, _)| **id != upstream.id);
+        Ok(others.map(|(_, status)| status.earlier_text_bytes).sum())
     }
 
     async fn write_listing(&self, declared: &Declared, listed: Listed) -> Result<Option<Revision>, Fault> {
@@ -230,19 +254,29 @@ impl Syncer {
     }
 
     /// Writes the status where it says something new, and at most once a minute where it does not.
-    async fn note(&self, declared: &Declared, health: Health, mut error: String) -> Result<(), Fault> {
+    async fn note(
+        &self,
+        declared: &Declared,
+        health: Health,
+        mut error: String,
+        earlier_text_bytes: Option<u64>,
+    ) -> Result<(), Fault> {
         truncate(&mut error);
         let upstream = &declared.upstream;
         let now = self.clock.now();
         let before = status(self.store.as_ref(), upstream.client, upstream.id).await?;
-        let news = before.health != health || before.last_error != error;
+        let earlier_text_bytes = earlier_text_bytes.unwrap_or(before.earlier_text_bytes);
+        let news = before.health != health
+            || before.last_error != error
+            || before.earlier_text_bytes != earlier_text_bytes;
         if !news
             && before.last_attempt_at.is_some_and(|at| (0..STATUS_EVERY_MS).contains(&ms_between(at, now)))
         {
             return Ok(());
         }
         let last_complete_at = if health == Health::Ok { Some(now) } else { before.last_complete_at };
-        let status = SyncStatus { health, last_complete_at, last_attempt_at: Some(now), last_error: error };
+        let (last_attempt_at, last_error) = (Some(now), error);
+        let status = SyncStatus { health, last_complete_at, last_attempt_at, last_error, earlier_text_bytes };
         let (key, value) = Record::Status(upstream.client, upstream.id, status).encode();
         let commit = write::while_declared(declared, Commit::new().put(key, value));
         self.store.commit(commit).await.map(|_| ()).map_err(|error| from_commit_error(&error))

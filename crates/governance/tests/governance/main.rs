@@ -8,6 +8,7 @@ mod client_deletions;
 mod clients;
 mod counting_store;
 mod deletions;
+mod history;
 mod keys;
 mod limits;
 mod notices;

@@ -185,5 +185,5 @@ async fn a_sync_that_was_cut_off_after_any_commit_is_completed_by_the_next_one()
         }
         cuts += 1;
     }
-    assert_eq!(cuts, 5, "four commits with tools, one with the listing");
+    assert_eq!(cuts, 6, "four commits with tools, one with the listing, one with the status");
 }

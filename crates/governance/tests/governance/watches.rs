@@ -7,7 +7,11 @@ use toolgate_catalog::{
     watch_tools::{ToolChange, ToolWatch, WatchEnd, WatchTools, watch_tools},
 };
 use toolgate_definition::Definition;
-use toolgate_domain::{Clock, ToolId, UpstreamId, limits::MAX_WITHDRAWN_TOOLS, tool::Observed};
+use toolgate_domain::{
+    Clock, ToolId, UpstreamId,
+    limits::MAX_WITHDRAWN_TOOLS,
+    tool::{Observed, SeenDefinition},
+};
 use toolgate_records::{Key, Record};
 use toolgate_store::{Commit, Revision};
 use toolgate_store_memory::MemoryStore;
@@ -143,9 +147,11 @@ async fn observe(bench: &Workbench, upstream: UpstreamId, tools: usize) {
                 conflicted: false,
                 canonical_name: None,
                 binding_epoch: 1,
+                earlier: Default::default(),
             };
+            let seen = SeenDefinition { text: Some(text), first_seen_at: Some(now), returned_at: None };
             for record in [
-                Record::Definition(bench.client, upstream, name.clone(), fingerprint, text),
+                Record::Definition(bench.client, upstream, name.clone(), fingerprint, seen),
                 Record::Observed(bench.client, upstream, name, observed),
             ] {
                 let (key, value) = record.encode();

@@ -1,10 +1,11 @@
 //! Everything composed, and short words for what the tests do.
 
-use std::sync::Arc;
+use std::{num::NonZeroUsize, sync::Arc};
 
 use toolgate_catalog::{
     Catalog, Snapshot, ToolEntry,
-    sync::{Report, SyncLimits, Syncs},
+    list_definitions::{ListDefinitions, ListedDefinition, list_definitions},
+    sync::{HistoryLimits, Report, SyncLimits, Syncs},
     upstreams::{UpstreamDetail, UpstreamRef, get_upstream},
 };
 use toolgate_definition::Fingerprint;
@@ -26,6 +27,7 @@ pub(crate) struct Workbench {
     pub(crate) clock: Arc<MovableClock>,
     pub(crate) servers: Arc<ScriptedServers>,
     sealer: Arc<Sealer>,
+    history: HistoryLimits,
     pub(crate) governance: Governance,
     pub(crate) client: ClientId,
 }
@@ -36,7 +38,12 @@ impl Workbench {
     }
 
     pub(crate) async fn over(store: SharedStore) -> Self {
-        Self::with(store, Arc::default(), Arc::new(Sealer::new(&MasterKey::ephemeral()))).await
+        Self::keeping(store, HistoryLimits::default()).await
+    }
+
+    /// Keeps so much of definitions that are no longer listed.
+    pub(crate) async fn keeping(store: SharedStore, history: HistoryLimits) -> Self {
+        Self::with(store, Arc::default(), Arc::new(Sealer::new(&MasterKey::ephemeral())), history).await
     }
 
     /// As after a restart: the same store, servers and master key, everything else new.
@@ -46,18 +53,23 @@ impl Workbench {
 
     /// Another process with the same servers and master key, over the same store as it is seen from there.
     pub(crate) async fn replica(&self, store: SharedStore) -> Self {
-        Self::with(store, Arc::clone(&self.servers), Arc::clone(&self.sealer)).await
+        Self::with(store, Arc::clone(&self.servers), Arc::clone(&self.sealer), self.history).await
     }
 
-    async fn with(store: SharedStore, servers: Arc<ScriptedServers>, sealer: Arc<Sealer>) -> Self {
+    async fn with(
+        store: SharedStore,
+        servers: Arc<ScriptedServers>,
+        sealer: Arc<Sealer>,
+        history: HistoryLimits,
+    ) -> Self {
         let (clock, entropy) = (Arc::new(MovableClock::default()), Arc::new(CountingEntropy::default()));
         let catalog = Catalog::new(Arc::clone(&store));
-        let limits = SyncLimits::default();
+        let limits = SyncLimits { history, ..SyncLimits::default() };
         let syncs = Syncs::new(&catalog, servers.clone(), Arc::clone(&sealer), clock.clone(), limits);
         let governance =
             Governance::new(catalog, syncs, servers.clone(), sealer.clone(), clock.clone(), entropy);
         let client = governance.bootstrap("a key of at least thirty-two characters").await.unwrap().client;
-        Self { store, clock, servers, sealer, governance, client }
+        Self { store, clock, servers, sealer, history, governance, client }
     }
 
     pub(crate) fn caller(&self) -> Caller {
@@ -125,6 +137,24 @@ impl Workbench {
 
     pub(crate) async fn hash(&self, upstream: UpstreamId, name: &str) -> Fingerprint {
         self.tool(upstream, name).await.tool.observed.fingerprint
+    }
+
+    /// What is asked for every definition of a tool.
+    pub(crate) fn definitions_of(&self, upstream: UpstreamId, name: &str) -> ListDefinitions {
+        ListDefinitions {
+            client: self.client,
+            tool: ToolId::of(upstream, name),
+            only: Vec::new(),
+            after: None,
+            size: NonZeroUsize::MAX,
+            min_revision: None,
+        }
+    }
+
+    /// Every definition of a tool that was ever listed.
+    pub(crate) async fn definitions(&self, upstream: UpstreamId, name: &str) -> Vec<ListedDefinition> {
+        let ask = self.definitions_of(upstream, name);
+        list_definitions(self.governance.catalog(), &ask).await.unwrap().definitions
     }
 
     pub(crate) fn wish(&self, upstream: UpstreamId, name: &str, wish: Wish) -> Rule {

@@ -5,7 +5,7 @@ use toolgate_domain::{
     ClientId, Upstream, UpstreamId,
     sync_issue::SyncIssue,
     sync_status::{Health, LastListing, SyncStatus},
-    tool::{Approval, Observed, Ruled},
+    tool::{Approval, EarlierTexts, Observed, Ruled, SeenDefinition},
     upstream::{FIRST_BINDING_EPOCH, NamePolicy, Sealed, Tombstone, Transport},
 };
 
@@ -173,7 +173,13 @@ pub(super) fn observed_row(observed: &Observed) -> stored::Observed {
         conflicted: observed.conflicted,
         canonical_name: observed.canonical_name.clone(),
         binding_epoch: observed.binding_epoch,
+        earlier: earlier_row(observed.earlier),
     }
+}
+
+fn earlier_row(earlier: EarlierTexts) -> Option<stored::EarlierTexts> {
+    let EarlierTexts { kept, kept_bytes, dropped } = earlier;
+    (earlier != EarlierTexts::default()).then_some(stored::EarlierTexts { kept, kept_bytes, dropped })
 }
 
 pub(super) fn read_observed(row: &Reader<'_>) -> Result<Observed, RowError> {
@@ -186,6 +192,29 @@ pub(super) fn read_observed(row: &Reader<'_>) -> Result<Observed, RowError> {
         conflicted: payload.conflicted,
         canonical_name: payload.canonical_name,
         binding_epoch: payload.binding_epoch.max(FIRST_BINDING_EPOCH),
+        earlier: payload.earlier.map(read_earlier).unwrap_or_default(),
+    })
+}
+
+fn read_earlier(payload: stored::EarlierTexts) -> EarlierTexts {
+    let stored::EarlierTexts { kept, kept_bytes, dropped } = payload;
+    EarlierTexts { kept, kept_bytes, dropped }
+}
+
+pub(super) fn definition_row(seen: &SeenDefinition) -> stored::Definition {
+    stored::Definition {
+        text: seen.text.clone().unwrap_or_default(),
+        first_seen_at_ms: seen.first_seen_at.map(|at| at.unix_ms()),
+        returned_at_ms: seen.returned_at.map(|at| at.unix_ms()),
+    }
+}
+
+pub(super) fn read_definition(row: &Reader<'_>) -> Result<SeenDefinition, RowError> {
+    let payload: stored::Definition = row.payload()?;
+    Ok(SeenDefinition {
+        text: Some(payload.text).filter(|text| !text.is_empty()),
+        first_seen_at: payload.first_seen_at_ms.map(moment),
+        returned_at: payload.returned_at_ms.map(moment),
     })
 }
 
@@ -258,6 +287,7 @@ pub(super) fn status_row(status: &SyncStatus) -> stored::Status {
         last_complete_at_ms: status.last_complete_at.map(|at| at.unix_ms()),
         last_attempt_at_ms: status.last_attempt_at.map(|at| at.unix_ms()),
         last_error: status.last_error.clone(),
+        earlier_text_bytes: status.earlier_text_bytes,
     }
 }
 
@@ -275,5 +305,6 @@ pub(super) fn read_status(row: &Reader<'_>) -> Result<SyncStatus, RowError> {
         last_complete_at: payload.last_complete_at_ms.map(moment),
         last_attempt_at: payload.last_attempt_at_ms.map(moment),
         last_error: payload.last_error,
+        earlier_text_bytes: payload.earlier_text_bytes,
     })
 }

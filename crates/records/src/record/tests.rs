@@ -1,10 +1,11 @@
+use prost::Message;
 use toolgate_definition::{Effect, locks::Locks};
 use toolgate_domain::{
     Scope,
     ruling::{Act, Ruling},
     sync_issue::SyncIssue,
     sync_status::Health,
-    tool::Approval,
+    tool::{Approval, EarlierTexts},
     upstream::{NamePolicy, Sealed, Tombstone, Transport},
 };
 
@@ -65,7 +66,13 @@ fn one_of_each() -> Vec<Record> {
         conflicted: true,
         canonical_name: Some("files__a".into()),
         binding_epoch: 3,
+        earlier: EarlierTexts { kept: 3, kept_bytes: 1 << 40, dropped: 2 },
     };
+    let text = Some("{\"n\": 1.0}".to_owned());
+    let (seen, returned) = (
+        SeenDefinition { text, first_seen_at: Some(at(1)), returned_at: None },
+        SeenDefinition { text: None, first_seen_at: Some(at(1)), returned_at: Some(at(2)) },
+    );
     let approval = Approval { fingerprint, binding_epoch: 9 };
     vec![
         Record::Client(CLIENT, "default".into(), at(1)),
@@ -103,7 +110,8 @@ fn one_of_each() -> Vec<Record> {
             LastListing { entries_read: 7, protocol_version: "2025-11-25".into(), issues: vec![issue] },
         ),
         Record::Observed(CLIENT, UPSTREAM, "a".into(), observed),
-        Record::Definition(CLIENT, UPSTREAM, "a".into(), fingerprint, "{\"n\": 1.0}".into()),
+        Record::Definition(CLIENT, UPSTREAM, "a".into(), fingerprint, seen),
+        Record::Definition(CLIENT, UPSTREAM, "b".into(), fingerprint, returned),
         Record::Ruled(
             CLIENT,
             UPSTREAM,
@@ -158,6 +166,7 @@ fn one_of_each() -> Vec<Record> {
                 last_complete_at: Some(at(1)),
                 last_attempt_at: None,
                 last_error: "e".into(),
+                earlier_text_bytes: 5,
             },
         ),
         Record::ApiKeyOwner(KeyId::from_bytes([4; 16]), CLIENT),
@@ -176,6 +185,25 @@ fn every_kind_of_row_reads_back_as_written() {
         let (key, value) = record.encode();
         assert_eq!(Record::decode(&key, &value), Ok(record));
     }
+}
+
+#[test]
+fn rows_from_before_there_was_a_history_are_still_read() {
+    let fingerprint = Fingerprint::from_bytes([7; 32]);
+    let key = Key::Definition(CLIENT, UPSTREAM, "a".into(), fingerprint);
+    let (row, kept) = (stored::Definition { text: "{}".into(), ..Default::default() }, Some("{}".to_owned()));
+    let seen = SeenDefinition { text: kept, first_seen_at: None, returned_at: None };
+    assert_eq!(row.encode_to_vec(), b"\x0a\x02{}", "as it was written then");
+    let encoded = key.encode();
+    let expected = Record::Definition(CLIENT, UPSTREAM, "a".into(), fingerprint, seen);
+    assert_eq!(Record::decode(&encoded, &codec::encode(&encoded, &row)), Ok(expected));
+
+    let key = Key::Observed(CLIENT, UPSTREAM, "a".into()).encode();
+    let row = stored::Observed { fingerprint: vec![7; 32], first_seen_at_ms: 1, ..Default::default() };
+    let Ok(Record::Observed(.., observed)) = Record::decode(&key, &codec::encode(&key, &row)) else {
+        panic!("an observed row is read as one")
+    };
+    assert_eq!(observed.earlier, EarlierTexts::default());
 }
 
 #[test]

@@ -83,7 +83,8 @@ impl Kept {
     fn check_definitions(&mut self, records: &[Record]) {
         let mut texts = BTreeSet::new();
         for record in records {
-            if let Record::Definition(_, upstream, name, fingerprint, text) = record {
+            if let Record::Definition(_, upstream, name, fingerprint, seen) = record {
+                let Some(text) = &seen.text else { continue };
                 texts.insert((*upstream, name.clone(), *fingerprint));
                 if Definition::parse(text).map(|definition| definition.fingerprint()) != Ok(*fingerprint) {
                     self.faults.push(format!("{name}: a text that is not that of {fingerprint}"));
@@ -102,8 +103,8 @@ impl Kept {
 
     fn read_version(&mut self, records: &[Record], name: &str, listed: Fingerprint) {
         let text = records.iter().find_map(|record| match record {
-            Record::Definition(_, _, of, fingerprint, text) if of == name && *fingerprint == listed => {
-                Some(text)
+            Record::Definition(_, _, of, fingerprint, seen) if of == name && *fingerprint == listed => {
+                seen.text.as_ref()
             }
             _ => None,
         });
