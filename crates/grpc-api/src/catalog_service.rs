@@ -12,6 +12,7 @@ use toolgate_api_proto::{
 use toolgate_catalog::{
     Catalog, Snapshot, View,
     get_tool::{GetTool, get_tool},
+    list_definitions::{ListDefinitions, list_definitions},
     list_tools::{ListTools, list_from},
     snapshot::{Filter, PageSize},
     upstreams::{ListUpstreams, UpstreamRef, get_upstream, list_upstreams},
@@ -142,6 +143,32 @@ impl CatalogService {
         Ok(pb::GetToolResponse { tool, revision: tokens.revision(snapshot.revision()) })
     }
 
+    async fn list_definitions(
+        &self,
+        caller: Caller,
+        ask: pb::ListObservedDefinitionsRequest,
+    ) -> Result<pb::ListObservedDefinitionsResponse, Fault> {
+        let (client, tokens) = self.gate.tenant(&caller, &ask.client_id)?;
+        let of = definitions_digest(&ask);
+        let most = limits::DEFINITIONS_PAGE_SIZE;
+        let list = ListDefinitions {
+            client,
+            tool: fields::required(&ask.tool_id, "tool_id")?,
+            only: tool::hashes_from_proto(&ask.definition_hashes)?,
+            after: tokens.open_definition_page(of, &ask.page_token)?,
+            size: NonZeroUsize::new(fields::page_size(ask.page_size, most, most)?)
+                .unwrap_or(NonZeroUsize::MIN),
+            min_revision: tokens.open_revision(&ask.min_revision, "min_revision")?,
+        };
+        let page = list_definitions(&self.catalog, &list).await?;
+        let next_page_token = page.more_after.map(|after| tokens.definition_page(of, &after));
+        Ok(pb::ListObservedDefinitionsResponse {
+            definitions: page.definitions.into_iter().map(tool::definition_to_proto).collect(),
+            next_page_token: next_page_token.unwrap_or_default(),
+            revision: tokens.revision(page.snapshot.revision()),
+        })
+    }
+
     async fn watch_tools(
         &self,
         caller: Caller,
@@ -225,6 +252,12 @@ fn list_digest(ask: &pb::ListToolsRequest, view: View) -> RequestDigest {
     digest([&b"tools"[..], &view, ask.upstream_id.as_bytes(), &states, ask.namespaced_name.as_bytes()])
 }
 
+/// What the pages of one tool's definitions have in common.
+fn definitions_digest(ask: &pb::ListObservedDefinitionsRequest) -> RequestDigest {
+    let parts = [&b"definitions"[..], ask.tool_id.as_bytes()];
+    digest(parts.into_iter().chain(ask.definition_hashes.iter().map(String::as_bytes)))
+}
+
 fn list_size_bytes(size: PageSize) -> [u8; 8] {
     match size {
         PageSize::Whole => [0xff; 8],
@@ -252,6 +285,14 @@ impl ToolCatalog for CatalogService {
         self.gate
             .run(Rpc::GetTool, request, |caller, request| self.get_tool(caller, request.into_inner()))
             .await
+    }
+
+    async fn list_observed_definitions(
+        &self,
+        request: Request<pb::ListObservedDefinitionsRequest>,
+    ) -> Result<Response<pb::ListObservedDefinitionsResponse>, Status> {
+        let call = |caller, request: Request<_>| self.list_definitions(caller, request.into_inner());
+        self.gate.run(Rpc::ListObservedDefinitions, request, call).await
     }
 
     async fn watch_tools(

@@ -56,6 +56,7 @@ macro_rules! rpcs {
 rpcs! {
     ListTools: CATALOG Takes::ScopeOfView, READ;
     GetTool: CATALOG Takes::ScopeOfView, READ;
+    ListObservedDefinitions: CATALOG Takes::Scope(Scope::Read), READ;
     WatchTools: CATALOG Takes::ScopeOfView, None;
     ListUpstreams: CATALOG Takes::Scope(Scope::Read), READ;
     GetUpstream: CATALOG Takes::Scope(Scope::Read), READ;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use toolgate_catalog::{Revision, ToolEntry, ToolKey, UpstreamEntry};
+use toolgate_definition::Fingerprint;
 use toolgate_domain::{ClientId, Fault, KeyId, ToolId, UpstreamId};
 use toolgate_sealing::{Sealer, TokenKind};
 
@@ -49,6 +50,21 @@ impl<'a> Tokens<'a> {
         let Some((upstream, rest)) = self.open_page(of, text)? else { return Ok(None) };
         let name = std::str::from_utf8(&rest).map_err(|_| not_a_page())?;
         Ok(Some(ToolKey { upstream, name: Arc::from(name) }))
+    }
+
+    /// Where the next page of a list of definitions begins.
+    pub(crate) fn definition_page(&self, of: RequestDigest, after: &Fingerprint) -> String {
+        self.seal(TokenKind::Page, &[of.as_slice(), after.as_bytes()].concat())
+    }
+
+    pub(crate) fn open_definition_page(
+        &self,
+        of: RequestDigest,
+        text: &str,
+    ) -> Result<Option<Fingerprint>, Fault> {
+        let Some((head, rest)) = self.open_page(of, text)? else { return Ok(None) };
+        let bytes = [head.bytes().as_slice(), &rest].concat().try_into().map_err(|_| not_a_page())?;
+        Ok(Some(Fingerprint::from_bytes(bytes)))
     }
 
     /// Where the next page of a list of upstreams begins.

@@ -1,12 +1,12 @@
 //! Tools to the wire; views and states from it.
 
 use toolgate_api_proto::v1 as pb;
-use toolgate_catalog::{ToolEntry, View};
+use toolgate_catalog::{ToolEntry, View, list_definitions::ListedDefinition};
 use toolgate_definition::{
-    Effect,
+    Effect, Fingerprint,
     locks::{LockIssue, Locks},
 };
-use toolgate_domain::{Fault, ToolState};
+use toolgate_domain::{Fault, ToolState, limits};
 
 use super::fields::timestamp;
 use crate::tokens::Tokens;
@@ -42,6 +42,32 @@ pub(crate) fn to_proto(entry: &ToolEntry, view: View, tokens: &Tokens<'_>) -> pb
         remove_time: tool.observed.removed_at.map(timestamp),
         etag: tokens.tool(entry),
     }
+}
+
+/// The message of one of a tool's definitions.
+pub(crate) fn definition_to_proto(listed: ListedDefinition) -> pb::ObservedDefinition {
+    let ListedDefinition { fingerprint, seen, current, approved } = listed;
+    pb::ObservedDefinition {
+        definition_hash: fingerprint.to_string(),
+        definition_json: seen.text,
+        create_time: seen.first_seen_at.map(timestamp),
+        return_time: seen.returned_at.map(timestamp),
+        current,
+        approved,
+    }
+}
+
+/// The fingerprints that a list of definitions is limited to.
+pub(crate) fn hashes_from_proto(hashes: &[String]) -> Result<Vec<Fingerprint>, Fault> {
+    if hashes.len() > limits::MAX_DEFINITION_HASHES {
+        let most = limits::MAX_DEFINITION_HASHES;
+        return Err(Fault::invalid("definition_hashes", format!("has more than {most} entries")));
+    }
+    let field = |index| format!("definition_hashes[{index}]");
+    let hash = |(index, text): (usize, &String)| {
+        text.parse().map_err(|error| Fault::invalid(field(index), format!("{error}")))
+    };
+    hashes.iter().enumerate().map(hash).collect()
 }
 
 fn state_to_proto(state: ToolState) -> pb::ToolState {

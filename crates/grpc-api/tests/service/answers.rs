@@ -166,3 +166,59 @@ async fn no_message_outgrows_what_clients_take() {
     }
     assert_eq!((listed, watched), (1200, 1200));
 }
+
+#[tokio::test]
+async fn a_page_of_a_tools_definitions_ends_before_a_client_would_refuse_it() {
+    let ring = Ring::new().await;
+    let key = &ring.operator;
+    let texts: Vec<_> = (0..20).map(|n| definition("t", &format!("{n}{}", "x".repeat(250 * 1024)))).collect();
+    ring.upstream(key, "srv", &[&texts[0]]).await;
+    for text in &texts[1..] {
+        ring.lists(key, "srv", &[text]).await;
+    }
+    let tool_id = ring.tools(key).await[0].id.clone();
+    let mut ask = pb::ListObservedDefinitionsRequest { tool_id, ..Default::default() };
+    let (mut found, mut pages) = (Vec::new(), 0);
+    loop {
+        let page = said(ring.catalog.list_observed_definitions(key.asks(ask.clone()))).await.unwrap();
+        assert!(page.encoded_len() < MESSAGE_BYTES);
+        found.extend(page.definitions);
+        pages += 1;
+        if page.next_page_token.is_empty() {
+            break;
+        }
+        ask.page_token = page.next_page_token;
+    }
+    assert_eq!((found.len(), pages), (20, 2));
+    assert!(found.iter().all(|definition| definition.create_time.is_some() && !definition.approved));
+    let mut listed: Vec<_> = found.into_iter().filter_map(|definition| definition.definition_json).collect();
+    listed.sort();
+    let mut texts = texts;
+    texts.sort();
+    assert_eq!(listed, texts);
+}
+
+#[tokio::test]
+async fn a_wrong_fingerprint_in_a_list_is_named_by_its_place() {
+    let ring = Ring::new().await;
+    let key = &ring.operator;
+    ring.upstream(key, "srv", &[&definition("t", "d")]).await;
+    let tool = ring.tools(key).await.remove(0);
+    let ask = |definition_hashes| pb::ListObservedDefinitionsRequest {
+        tool_id: tool.id.clone(),
+        definition_hashes,
+        ..Default::default()
+    };
+    let one = said(ring.catalog.list_observed_definitions(key.asks(ask(vec![tool.definition_hash.clone()]))));
+    let [definition] = &one.await.unwrap().definitions[..] else { panic!("one is asked for") };
+    assert_eq!(definition.definition_json.as_ref(), Some(&tool.definition_json));
+    assert!(definition.current && definition.return_time.is_none());
+    for (hashes, field) in [
+        (vec![tool.definition_hash.clone(), "sha256:1".into()], "definition_hashes[1]"),
+        (vec![tool.definition_hash.clone(); 17], "definition_hashes"),
+    ] {
+        let refused = said(ring.catalog.list_observed_definitions(key.asks(ask(hashes)))).await.unwrap_err();
+        let violations = refused.get_details_bad_request().unwrap().field_violations;
+        assert_eq!((refused.code(), violations[0].field.as_str()), (Code::InvalidArgument, field));
+    }
+}

@@ -119,6 +119,13 @@ impl Ring {
         said(self.governance.sync_upstream(key.asks(sync))).await.unwrap().upstream.unwrap()
     }
 
+    /// The server lists these from now on, and it is synced.
+    pub(crate) async fn lists(&self, key: &Key, slug: &str, entries: &[&str]) {
+        self.servers.answers(&url(slug), complete(entries));
+        let sync = pb::SyncUpstreamRequest { id: slug.into(), wait: true, ..Default::default() };
+        said(self.governance.sync_upstream(key.asks(sync))).await.unwrap();
+    }
+
     pub(crate) async fn list(
         &self,
         key: &Key,

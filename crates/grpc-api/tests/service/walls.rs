@@ -25,6 +25,7 @@ pub(crate) struct Things {
     tool_etag: String,
     upstream_etag: String,
     tools_page: String,
+    definitions_page: String,
     upstreams_page: String,
     keys_page: String,
     rulings_page: String,
@@ -46,6 +47,7 @@ impl Things {
             tool_etag: token(),
             upstream_etag: token(),
             tools_page: token(),
+            definitions_page: token(),
             upstreams_page: token(),
             keys_page: token(),
             rulings_page: token(),
@@ -57,12 +59,19 @@ impl Things {
         let tools = [definition("a", "d"), definition("b", "d")];
         let upstream = ring.upstream(key, "srv", &[&tools[0], &tools[1]]).await.id;
         ring.upstream(key, "more", &[&tools[0]]).await;
+        ring.lists(key, "srv", &[&definition("a", "another"), &tools[1]]).await;
         for tool in ring.tools(key).await {
             ring.approve(key, &tool).await.unwrap();
         }
         ring.key(client_id, &ALL).await;
         let tools = pb::ListToolsRequest { page_size: 1, ..Default::default() };
         let tools = ring.list(key, tools).await.unwrap();
+        let definitions = pb::ListObservedDefinitionsRequest {
+            tool_id: tools.tools[0].id.clone(),
+            page_size: 1,
+            ..Default::default()
+        };
+        let definitions = said(ring.catalog.list_observed_definitions(key.asks(definitions))).await.unwrap();
         let upstreams = pb::ListUpstreamsRequest { page_size: 1, ..Default::default() };
         let upstreams = said(ring.catalog.list_upstreams(key.asks(upstreams))).await.unwrap();
         let keys = pb::ListApiKeysRequest { page_size: 1, ..Default::default() };
@@ -71,6 +80,7 @@ impl Things {
         let rulings = said(ring.governance.list_rulings(key.asks(rulings))).await.unwrap();
         let pages = [
             &tools.next_page_token,
+            &definitions.next_page_token,
             &upstreams.next_page_token,
             &keys.next_page_token,
             &rulings.next_page_token,
@@ -87,6 +97,7 @@ impl Things {
             tool_etag: tools.tools[0].etag.clone(),
             upstream_etag: upstreams.upstreams[0].etag.clone(),
             tools_page: tools.next_page_token,
+            definitions_page: definitions.next_page_token,
             upstreams_page: upstreams.next_page_token,
             keys_page: keys.next_page_token,
             rulings_page: rulings.next_page_token,
@@ -140,6 +151,11 @@ async fn walk(ring: &Ring, key: &Key, own_tool: &str, things: &Things) -> Vec<(&
             ask!(GetToolRequest { id: tool }),
             ask!(GetToolRequest { id: own, client_id: client_id }),
             ask!(GetToolRequest { id: own, min_revision: revision });
+        ListObservedDefinitions = list_observed_definitions:
+            ask!(ListObservedDefinitionsRequest { tool_id: tool }),
+            ask!(ListObservedDefinitionsRequest { tool_id: own, client_id: client_id }),
+            ask!(ListObservedDefinitionsRequest { tool_id: own, min_revision: revision }),
+            ask!(ListObservedDefinitionsRequest { tool_id: own, page_token: things.definitions_page });
         ListUpstreams = list_upstreams:
             ask!(ListUpstreamsRequest { client_id: client_id }),
             ask!(ListUpstreamsRequest { page_token: things.upstreams_page }),
