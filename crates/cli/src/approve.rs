@@ -11,7 +11,7 @@ use crate::console::Console;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render::{json, text};
-use crate::{refusal, tool, upstream};
+use crate::{history, refusal, tool, upstream};
 
 pub(crate) async fn run(
     args: Approve,
@@ -68,7 +68,7 @@ impl Approval<'_, '_> {
             });
         }
         let (tool, _) = tool::get(name, View::Raw, self.connection).await?;
-        self.show(&tool)?;
+        self.show(&tool).await?;
         self.console.confirm("Approve this definition?")?;
         self.approve(Reviewed::of(&tool, name)).await
     }
@@ -84,7 +84,7 @@ impl Approval<'_, '_> {
         }
         let tools = self.waiting(upstream).await?;
         for tool in &tools {
-            self.show(tool)?;
+            self.show(tool).await?;
             self.console.note("")?;
         }
         match tools.len() {
@@ -161,7 +161,10 @@ impl Approval<'_, '_> {
         Ok(response.into_inner())
     }
 
-    fn show(&mut self, tool: &Tool) -> Result<(), CommandError> {
-        text::review(tool).iter().try_for_each(|line| self.console.note(line))
+    /// The definition, and what changed in it since another one was approved.
+    async fn show(&mut self, tool: &Tool) -> Result<(), CommandError> {
+        text::review(tool).iter().try_for_each(|line| self.console.note(line))?;
+        let drift = history::drift(tool, self.connection).await?;
+        drift.iter().try_for_each(|line| self.console.note(line))
     }
 }

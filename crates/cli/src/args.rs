@@ -258,6 +258,24 @@ pub enum ToolCommand {
         #[arg(long, default_value = "raw")]
         view: View,
     },
+    /// List every definition that its upstream ever listed for a tool, newest first.
+    #[command(after_help = EXIT_CODES_HELP)]
+    History {
+        /// Namespaced name or id.
+        name: String,
+    },
+    /// Show what differs between two definitions of a tool: the approved one and the one that is listed now.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Diff {
+        /// Namespaced name or id.
+        name: String,
+        /// Fingerprint of the older definition, in place of the approved one; `tool history` lists them.
+        #[arg(long, value_name = "HASH")]
+        from: Option<String>,
+        /// Fingerprint of the newer definition, in place of the one that is listed now.
+        #[arg(long, value_name = "HASH")]
+        to: Option<String>,
+    },
     /// Approve the definition of a tool, or of all tools of an upstream that wait for it.
     #[command(after_help = EXIT_CODES_HELP)]
     Approve(Approve),

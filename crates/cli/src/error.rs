@@ -25,6 +25,12 @@ pub(crate) enum CommandError {
     NoSuchClient { name: String },
     #[error("no tool is named {name}")]
     NoSuchTool { name: String },
+    #[error("{tool} was never listed with the definition {hash}")]
+    NoSuchDefinition { tool: String, hash: String },
+    #[error("the text of {hash} was not kept, for want of room")]
+    TextNotKept { hash: String },
+    #[error("the text of {hash} cannot be read: {problem}")]
+    UnreadableText { hash: String, problem: String },
     #[error("{} tools are named {name}: {}", ids.len(), ids.join(", "))]
     Ambiguous { name: String, ids: Vec<String> },
     #[error("the definition of {tool} is not the reviewed one; its fingerprint is now {current_hash}")]
@@ -56,11 +62,15 @@ impl CommandError {
             Self::Usage { .. } | Self::Unreadable { .. } | Self::BadLine { .. } => Exit::Usage,
             Self::Unreachable { .. } | Self::NotListed { .. } => Exit::Unavailable,
             Self::Refused(status) => Exit::of(status),
-            Self::NoSuchTool { .. } | Self::NoSuchClient { .. } => Exit::NotFound,
+            Self::NoSuchTool { .. } | Self::NoSuchClient { .. } | Self::NoSuchDefinition { .. } => {
+                Exit::NotFound
+            }
             Self::Stale { .. } => Exit::Conflict,
             Self::SomeFailed { exit, .. } => *exit,
             Self::Ambiguous { .. }
             | Self::NotConfirmed
+            | Self::TextNotKept { .. }
+            | Self::UnreadableText { .. }
             | Self::BrokenLog(_)
             | Self::Incomplete { .. }
             | Self::Output(_) => Exit::Failure,
@@ -82,6 +92,10 @@ impl CommandError {
             Self::NoSuchTool { .. } => {
                 Some("a name is SLUG__TOOL; `toolgate tool list` shows them all".into())
             }
+            Self::NoSuchDefinition { .. } => Some("`toolgate tool history` lists what there was".into()),
+            Self::TextNotKept { .. } => {
+                Some("nothing but its fingerprint and its times is left; compare with another one".into())
+            }
             Self::Ambiguous { .. } => Some("give the id in place of the name".into()),
             Self::Stale { tool, id, .. } => {
                 // An upstream chose the name, and a hint is pasted into a shell.
@@ -95,7 +109,11 @@ impl CommandError {
                 Some("rulings were changed or lost behind the server's back; compare with a backup".into())
             }
             Self::Incomplete { .. } => Some("the server may be of another version".into()),
-            Self::Unreadable { .. } | Self::NotConfirmed | Self::SomeFailed { .. } | Self::Output(_) => None,
+            Self::Unreadable { .. }
+            | Self::UnreadableText { .. }
+            | Self::NotConfirmed
+            | Self::SomeFailed { .. }
+            | Self::Output(_) => None,
         }
     }
 

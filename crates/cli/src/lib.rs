@@ -17,7 +17,8 @@
 //! Two promises hold for every command. An approval names the fingerprint of what was printed, never of what is there
 //! by then. And no character that a reader would not see reaches a terminal as it is; an upstream may have chosen it.
 //!
-//! This crate must know the contract (`toolgate.v1`) alone: no domain, no store, nothing of how the server works.
+//! This crate must know the contract (`toolgate.v1`) and what a definition is, to compare two of them, and nothing else: no
+//! domain, no store, nothing of how the server works.
 //!
 //! Start reading at [`Command`], then [`run`], then `approve`.
 
@@ -37,6 +38,8 @@ mod render;
 mod approve;
 mod audit;
 mod client;
+mod comparison;
+mod history;
 mod key;
 mod pairs_file;
 mod ruling;

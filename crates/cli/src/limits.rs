@@ -33,6 +33,14 @@ pub(crate) const CLIENTS_PER_PAGE: i32 = 100;
 /// Rulings asked for at once.
 pub(crate) const RULINGS_PER_PAGE: i32 = 1000;
 
+/// Definitions asked for at once; a page ends earlier where they are large.
+pub(crate) const DEFINITIONS_PER_PAGE: i32 = 1000;
+
+/// Two strings that differ are shown whole up to so many characters; of longer ones, only where they do.
+pub(crate) const MAX_WHOLE_STRING_CHARS: usize = 200;
+/// Characters that two strings share and that are shown before and after what differs.
+pub(crate) const CONTEXT_CHARS: usize = 60;
+
 /// Characters of a fingerprint in a table: the scheme and twelve digits.
 pub(crate) const SHORT_HASH_CHARS: usize = "sha256:".len() + 12;
 

@@ -10,7 +10,7 @@ use crate::console::Console;
 use crate::error::CommandError;
 use crate::render::{json, text};
 use crate::ruling::Ruling;
-use crate::{approve, upstream, watch};
+use crate::{approve, history, upstream, watch};
 
 pub(crate) async fn run(
     command: ToolCommand,
@@ -31,6 +31,10 @@ pub(crate) async fn run(
             }
         }
         ToolCommand::Show { name, view } => show(&name, view, json, connection, console).await,
+        ToolCommand::History { name } => history::list(&name, json, connection, console).await,
+        ToolCommand::Diff { name, from, to } => {
+            history::compare(&name, from, to, json, connection, console).await
+        }
         ToolCommand::Approve(approve) => approve::run(approve, json, connection, console).await,
         ToolCommand::Revoke(rule) => Ruling::Revoke.make(rule, json, connection, console).await,
         ToolCommand::Disable(rule) => Ruling::Disable.make(rule, json, connection, console).await,
@@ -153,10 +157,11 @@ async fn show(
     console: &mut Console<'_>,
 ) -> Result<(), CommandError> {
     let (tool, revision) = get(name, view, connection).await?;
-    match json {
-        true => json::print(console, &json::ToolAnswer::new(&tool, &revision)),
-        false => text::tool(&tool).iter().try_for_each(|line| console.say(line)),
+    if json {
+        return json::print(console, &json::ToolAnswer::new(&tool, &revision));
     }
+    text::tool(&tool).iter().try_for_each(|line| console.say(line))?;
+    history::drift(&tool, connection).await?.iter().try_for_each(|line| console.say(line))
 }
 
 /// The tool of this id or namespaced name, with the revision it was read at.

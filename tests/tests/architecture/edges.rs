@@ -36,7 +36,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("answer-cache", &[]),
     ("http-facade", &["answer-cache", "api-proto"]),
     ("mcp-face", &["answer-cache", "api-proto", "definition", "sealing"]),
-    ("cli", &["api-proto"]),
+    ("cli", &["api-proto", "definition"]),
     // The binary alone knows them all.
     ("server", SERVER),
     // Tests and upkeep.

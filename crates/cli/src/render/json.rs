@@ -10,6 +10,7 @@ use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use toolgate_api_proto::v1;
+use toolgate_definition::{diff, json::Node};
 
 use crate::console::Console;
 use crate::error::CommandError;
@@ -170,6 +171,70 @@ impl<'a> From<&'a v1::Tool> for Tool<'a> {
             remove_time: tool.remove_time.as_ref().map(ToString::to_string),
             etag: &tool.etag,
         }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ObservedDefinition<'a> {
+    definition_hash: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    definition_json: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    create_time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    return_time: Option<String>,
+    current: bool,
+    approved: bool,
+}
+
+impl<'a> From<&'a v1::ObservedDefinition> for ObservedDefinition<'a> {
+    fn from(one: &'a v1::ObservedDefinition) -> Self {
+        Self {
+            definition_hash: &one.definition_hash,
+            definition_json: one.definition_json.as_deref(),
+            create_time: one.create_time.as_ref().map(ToString::to_string),
+            return_time: one.return_time.as_ref().map(ToString::to_string),
+            current: one.current,
+            approved: one.approved,
+        }
+    }
+}
+
+/// What differs between two definitions: `{"toolId": …, "from": …, "to": …, "differences": […]}`. It is made here; no
+/// message has it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Diff<'a> {
+    tool_id: &'a str,
+    from: &'a str,
+    to: &'a str,
+    differences: Vec<Difference<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Difference<'a> {
+    path: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old_json: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new_json: Option<&'a str>,
+}
+
+impl<'a> Diff<'a> {
+    pub(crate) fn new(
+        tool_id: &'a str,
+        from: &'a str,
+        to: &'a str,
+        found: &'a [diff::Difference<'_>],
+    ) -> Self {
+        let difference = |one: &'a diff::Difference<'_>| Difference {
+            path: &one.path,
+            old_json: one.old.map(Node::text),
+            new_json: one.new.map(Node::text),
+        };
+        Self { tool_id, from, to, differences: found.iter().map(difference).collect() }
     }
 }
 

@@ -2,7 +2,7 @@
 //! columns stand straight.
 
 use toolgate_api_proto::v1::{
-    ApiKey, Client, DeleteClientResponse, Effect, Ruling, RulingAct, Tool, ToolState, ToolStatus, Upstream,
+    ApiKey, Client, DeleteClientResponse, Effect, ObservedDefinition, Ruling, RulingAct, Tool, ToolState, ToolStatus, Upstream,
     UpstreamHealth, upstream,
 };
 
@@ -129,6 +129,28 @@ pub(crate) fn ruled(done: &str, tool: &Tool, dry_run: bool) -> String {
     let remedy = if tool.remedy.is_empty() { String::new() } else { format!("; {}", tool.remedy) };
     let note = if dry_run { " (dry run: nothing was written)" } else { "" };
     format!("{done}: {}{remedy}{note}", state(tool))
+}
+
+pub(crate) fn definitions() -> Table<5> {
+    Table::new(["FIRST LISTED", "LISTED AGAIN", "IS", "TEXT", "HASH"])
+}
+
+pub(crate) fn definition_row(one: &ObservedDefinition) -> [String; 5] {
+    let time = |time: &Option<_>| time.as_ref().map_or(NONE.to_owned(), ToString::to_string);
+    let is = match (one.current, one.approved) {
+        (true, true) => "current, approved",
+        (true, false) => "current",
+        (false, true) => "approved",
+        (false, false) => NONE,
+    };
+    let text = one.definition_json.as_ref();
+    [
+        time(&one.create_time),
+        time(&one.return_time),
+        is.to_owned(),
+        text.map_or("not kept".to_owned(), |text| format!("{} bytes", text.len())),
+        one.definition_hash.clone(),
+    ]
 }
 
 pub(crate) fn upstreams() -> Table<6> {

@@ -3,7 +3,7 @@ use toolgate_api_proto::v1::{Tool, ToolState};
 use toolgate_cli::Exit;
 
 use crate::double::{Script, refusal};
-use crate::{Double, Seat, hash, id, tool, upstream};
+use crate::{Double, Seat, hash, id, seen, tool, upstream};
 
 fn script(tools: Vec<Tool>) -> Script {
     Script { tools, upstreams: vec![upstream(1, "gh")], ..Default::default() }
@@ -44,7 +44,8 @@ async fn a_person_is_shown_the_definition_and_asked() {
     tool.definition_json = "{\"name\":\"a\",\n\"description\":\"x\u{200b}\"}".to_owned();
     tool.set_state(ToolState::Drifted);
     tool.approved_hash = Some(hash("old"));
-    let double = Double::start(script(vec![tool])).await;
+    let definitions = vec![seen("old", Some(r#"{"name":"a","x":1}"#), 1)];
+    let double = Double::start(Script { definitions, ..script(vec![tool]) }).await;
 
     let ended = double.run_as(Seat::Person("y\n"), &["tool", "approve", "gh__a"]).await;
 
@@ -58,6 +59,11 @@ definition
   {{\"name\":\"a\",
   \"description\":\"x\\u{{200b}}\"}}
 warning: the definition holds 1 character that does not show: U+200B at /description
+changed since it was approved
+  /x
+  - 1
+  /description
+  + \"x\\u{{200b}}\"
 Approve this definition? [y/N] ",
         hash("a"),
         hash("old")

@@ -19,6 +19,8 @@ use crate::{Ended, Seat, id, toolgate_at};
 pub(crate) struct Script {
     pub(crate) tools: Vec<Tool>,
     pub(crate) upstreams: Vec<Upstream>,
+    /// Of every tool, one a page.
+    pub(crate) definitions: Vec<ObservedDefinition>,
     pub(crate) api_keys: Vec<ApiKey>,
     pub(crate) rulings_logged: Vec<Ruling>,
     /// Tools a page; 0 for all.
@@ -153,6 +155,27 @@ impl ToolCatalog for Double {
             None => Err(refusal(Code::NotFound, "TOOL_NOT_FOUND", "no such tool", [])),
             tool => Ok(Response::new(GetToolResponse { tool, revision: "r7".to_owned() })),
         }
+    }
+
+    async fn list_observed_definitions(
+        &self,
+        request: Request<ListObservedDefinitionsRequest>,
+    ) -> Result<Response<ListObservedDefinitionsResponse>, Status> {
+        let request = request.into_inner();
+        let script = self.script();
+        if !script.tools.iter().any(|tool| tool.id == request.tool_id) {
+            return Err(refusal(Code::NotFound, "TOOL_NOT_FOUND", "no such tool", []));
+        }
+        let hashes = &request.definition_hashes;
+        let wanted = |one: &&ObservedDefinition| hashes.is_empty() || hashes.contains(&one.definition_hash);
+        let all: Vec<_> = script.definitions.iter().filter(wanted).cloned().collect();
+        let start: usize = request.page_token.parse().unwrap_or(0);
+        let end = all.len().min(start + 1);
+        Ok(Response::new(ListObservedDefinitionsResponse {
+            definitions: all[start..end].to_vec(),
+            next_page_token: if end < all.len() { end.to_string() } else { String::new() },
+            revision: "r7".to_owned(),
+        }))
     }
 
     async fn watch_tools(

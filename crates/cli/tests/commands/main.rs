@@ -5,6 +5,7 @@ mod auditing;
 mod clients;
 mod double;
 mod failing;
+mod history;
 mod keys;
 mod listing;
 mod upstreams;
@@ -14,7 +15,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Parser;
-use toolgate_api_proto::v1::{Effect, Tool, ToolState, ToolStatus, Upstream, UpstreamHealth};
+use toolgate_api_proto::v1::{
+    Effect, ObservedDefinition, Tool, ToolState, ToolStatus, Upstream, UpstreamHealth,
+};
 use toolgate_cli::{Command, Console, Exit, Globals};
 
 pub(crate) use double::Double;
@@ -95,6 +98,16 @@ pub(crate) fn upstream(number: usize, slug: &str) -> Upstream {
     }
 }
 
+/// A definition that is neither current nor approved, at the second `listed_at`.
+pub(crate) fn seen(seed: &str, text: Option<&str>, listed_at: i64) -> ObservedDefinition {
+    ObservedDefinition {
+        definition_hash: hash(seed),
+        definition_json: text.map(str::to_owned),
+        create_time: Some(toolgate_api_proto::Timestamp { seconds: listed_at, nanos: 0 }),
+        ..Default::default()
+    }
+}
+
 /// An unapproved tool of the upstream `gh`, number 1.
 pub(crate) fn tool(number: usize, name: &str) -> Tool {
     Tool {
@@ -145,6 +158,8 @@ fn words_that_contradict_each_other_are_refused() {
         "tool approve --all --upstream gh --hash sha256:0",
         "tool approve gh__a --upstream gh",
         "tool approve gh__a --yes",
+        "tool history",
+        "tool diff --from sha256:0",
         "tool list --state lost",
         "tool list --view both",
         "key create",
