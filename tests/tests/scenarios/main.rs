@@ -20,6 +20,7 @@ mod deleted_clients;
 mod demo;
 mod deploy;
 mod faults;
+mod history;
 mod isolation;
 mod keys;
 mod listings;

@@ -124,14 +124,17 @@ impl Part<'_> {
         let (now, text) = (observed.changed_at, definition.text().to_owned());
         let key = self.key(observed);
         let (listed, version) = match seen(self.store, &key).await? {
-            None => (SeenDefinition { text: Some(text), first_seen_at: Some(now), returned_at: None }, None),
+            None => {
+                let first = SeenDefinition { text: Some(text), first_seen_at: Some(now), returned_at: None };
+                (first, Revision::ZERO)
+            }
             Some((once, version)) => {
                 history.take_out(&mut observed.earlier, once.text.as_deref());
                 let text = once.text.or(Some(text));
-                (SeenDefinition { text, returned_at: Some(now), ..once }, Some(version))
+                (SeenDefinition { text, returned_at: Some(now), ..once }, version)
             }
         };
-        Ok(self.put(commit, observed, listed, version.unwrap_or(Revision::ZERO)))
+        Ok(self.put(commit, observed, listed, version))
     }
 
     /// The definition that was listed before. Without room its text goes, unless it is approved, and stays so.
