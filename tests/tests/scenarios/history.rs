@@ -14,7 +14,10 @@ async fn history(server: &Server) -> Vec<ObservedDefinition> {
 async fn printed(server: &Server, args: &[&str]) -> String {
     let Finished { code, stdout, stderr } = server.cli(args).await;
     assert_eq!(code, Some(0), "{args:?}: {stderr}");
-    assert!(!stdout.contains(['\u{1b}', '\u{202e}']), "{args:?}: nothing hidden reaches a terminal: {stdout:?}");
+    assert!(
+        !stdout.contains(['\u{1b}', '\u{202e}']),
+        "{args:?}: nothing hidden reaches a terminal: {stdout:?}"
+    );
     stdout
 }
 
@@ -48,7 +51,8 @@ async fn law_14_a_tool_that_changes_twice_and_returns_is_remembered_whole_over_a
     assert_eq!(history(&server).await, remembered);
     let texts: Vec<_> = remembered.iter().map(|one| one.definition_json.as_deref().unwrap()).collect();
     assert_eq!(texts, [&*third, &*second, first], "newest first, each as it was first listed");
-    let marks: Vec<_> = remembered.iter().map(|one| (one.current, one.approved, one.return_time.is_some())).collect();
+    let marks: Vec<_> =
+        remembered.iter().map(|one| (one.current, one.approved, one.return_time.is_some())).collect();
     assert_eq!(marks, [(false, false, false), (false, false, false), (true, true, true)]);
     assert!(remembered.iter().all(|one| one.create_time.is_some()));
 

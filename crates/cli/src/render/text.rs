@@ -2,8 +2,8 @@
 //! columns stand straight.
 
 use toolgate_api_proto::v1::{
-    ApiKey, Client, DeleteClientResponse, Effect, ObservedDefinition, Ruling, RulingAct, Tool, ToolState, ToolStatus, Upstream,
-    UpstreamHealth, upstream,
+    ApiKey, Client, DeleteClientResponse, Effect, ObservedDefinition, Ruling, RulingAct, Tool, ToolState,
+    ToolStatus, Upstream, UpstreamHealth, upstream,
 };
 
 use crate::hidden::escape;

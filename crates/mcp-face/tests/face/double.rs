@@ -74,6 +74,13 @@ impl ToolCatalog for Double {
         Err(Status::unimplemented("not by this double"))
     }
 
+    async fn list_observed_definitions(
+        &self,
+        _: tonic::Request<ListObservedDefinitionsRequest>,
+    ) -> Result<Response<ListObservedDefinitionsResponse>, Status> {
+        Err(Status::unimplemented("not by this double"))
+    }
+
     type WatchToolsStream = ReceiverStream<Watched>;
 
     async fn watch_tools(
