@@ -35,13 +35,15 @@ pub(crate) async fn run(
 struct Reviewed<'a> {
     id: String,
     hash: String,
+    /// Of what was printed; empty where only the hash is known.
+    etag: String,
     /// How the caller names the tool.
     name: &'a str,
 }
 
 impl<'a> Reviewed<'a> {
     fn of(tool: &Tool, name: &'a str) -> Self {
-        Self { id: tool.id.clone(), hash: tool.definition_hash.clone(), name }
+        Self { id: tool.id.clone(), hash: tool.definition_hash.clone(), etag: tool.etag.clone(), name }
     }
 }
 
@@ -55,7 +57,7 @@ struct Approval<'c, 'o> {
 impl Approval<'_, '_> {
     async fn of_hash(&mut self, name: &str, hash: String) -> Result<(), CommandError> {
         let id = tool::id(name, self.connection).await?;
-        self.approve(Reviewed { id, hash, name }).await
+        self.approve(Reviewed { id, hash, etag: String::new(), name }).await
     }
 
     /// Shows the definition to a person and approves that one.
@@ -146,11 +148,12 @@ impl Approval<'_, '_> {
     }
 
     async fn send(&mut self, reviewed: Reviewed<'_>) -> Result<ApproveToolResponse, CommandError> {
-        let Reviewed { id, hash, name } = reviewed;
+        let Reviewed { id, hash, etag, name } = reviewed;
         let request = ApproveToolRequest {
             id: id.clone(),
             client_id: self.connection.client_id.clone(),
             definition_hash: hash,
+            etag,
             validate_only: self.dry_run,
         };
         let answer = self.connection.governance().await?.approve_tool(call(request)).await;

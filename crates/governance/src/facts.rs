@@ -57,7 +57,10 @@ pub(crate) async fn find(store: &dyn Store, rule: &Rule, entry: &ToolEntry) -> R
         _ => Standing::default(),
     };
     let newest = observed_at.max(ruled_at).max(upstream_at);
-    if rule.based_on.is_some_and(|based_on| based_on != entry.changed || newest > based_on) {
+    // Another definition than the reviewed one is refused as that, with the present one.
+    let is_other = matches!(rule.wish, Wish::Approve(reviewed) if reviewed != observed.fingerprint);
+    let is_stale = rule.based_on.is_some_and(|based_on| based_on != entry.changed || newest > based_on);
+    if is_stale && !is_other {
         return Err(Fault::EtagMismatch { current: String::new() });
     }
     let conditions = vec![

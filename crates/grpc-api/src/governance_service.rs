@@ -391,9 +391,7 @@ impl ToolGovernance for GovernanceService {
         let call = async |caller, request: Request<pb::ApproveToolRequest>| {
             let ask = request.into_inner();
             let reviewed = fields::required(&ask.definition_hash, "definition_hash")?;
-            let pb::ApproveToolRequest { id, client_id, validate_only, .. } = ask;
-            let asked = Asked { client_id, id, etag: String::new(), validate_only };
-            let (tool, revision) = self.rule(caller, asked, Wish::Approve(reviewed)).await?;
+            let (tool, revision) = self.rule(caller, asked!(ask), Wish::Approve(reviewed)).await?;
             Ok(pb::ApproveToolResponse { tool, revision })
         };
         self.gate.run(Rpc::ApproveTool, request, call).await

@@ -1822,6 +1822,11 @@ pub struct ApproveToolRequest {
     /// Check everything, write nothing.
     #[prost(bool, tag = "4")]
     pub validate_only: bool,
+    /// Tool.etag that the review is based on; a mismatch is ABORTED, DEFINITION_CHANGED where it is the definition that
+    /// changed. It holds more than the definition: that the upstream still is where it was, for example. Empty to approve the
+    /// definition whatever else changed.
+    #[prost(string, tag = "5")]
+    pub etag: ::prost::alloc::string::String,
 }
 /// The approved tool.
 #[derive(Clone, PartialEq, ::prost::Message)]

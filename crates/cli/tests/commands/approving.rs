@@ -187,6 +187,7 @@ async fn a_dry_run_writes_nothing_and_asks_nothing() {
     assert!(all.out.ends_with(note) && disable.out.ends_with(note), "{all:?} {disable:?}");
     let script = double.script();
     assert!(script.approvals.iter().all(|request| request.validate_only));
+    assert!(script.approvals.iter().all(|request| request.etag == "e1"), "as it was printed");
     assert_eq!(script.rulings, [("disable", id(10), true)]);
 }
 

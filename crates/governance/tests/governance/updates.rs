@@ -8,7 +8,7 @@ use toolgate_domain::{
     sync_status::Health,
     upstream::{NamePolicy, Transport, TransportChange, UpstreamChange},
 };
-use toolgate_governance::{DeleteUpstream, UpdateUpstream, UpdatedUpstream, Wish};
+use toolgate_governance::{DeleteUpstream, Rule, UpdateUpstream, UpdatedUpstream, Wish};
 use toolgate_store::Revision;
 use toolgate_store_memory::MemoryStore;
 use toolgate_test_support::{eventually::eventually, scripted_servers::complete};
@@ -261,4 +261,22 @@ async fn an_approval_that_meets_a_change_of_the_endpoint_is_not_one_for_the_new_
     .await;
     bench.approve(id, "a").await;
     assert_eq!(bench.state(id, "a").await, ToolState::Served);
+}
+
+#[tokio::test]
+async fn a_review_of_what_the_old_endpoint_listed_approves_nothing_at_the_new_one() {
+    let bench = Workbench::new().await;
+    let id = bench.upstream("srv", &[&definition("a", "d")]).await;
+    let seen = bench.tool(id, "a").await;
+    let hash = seen.tool.observed.fingerprint;
+    bench.servers.answers(&url("new"), complete(&[&definition("a", "d")]));
+    declare(&bench, update(&bench, id, moved("new"))).await.unwrap();
+    bench.sync(id).await;
+    let reviewed = Rule { based_on: Some(seen.changed), ..bench.wish(id, "a", Wish::Approve(hash)) };
+    let refused = bench.governance.rule(reviewed.clone()).await.unwrap_err();
+    assert_eq!(refused, Fault::EtagMismatch { current: String::new() });
+    bench.lists(id, "new", &[&definition("a", "other")]).await;
+    let current = bench.hash(id, "a").await;
+    let refused = bench.governance.rule(reviewed).await.unwrap_err();
+    assert_eq!(refused, Fault::DefinitionChanged { reviewed: hash, current });
 }

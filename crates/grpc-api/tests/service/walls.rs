@@ -188,7 +188,8 @@ async fn walk(ring: &Ring, key: &Key, own_tool: &str, things: &Things) -> Vec<(&
             ask!(SyncUpstreamRequest { id: upstream, client_id: client_id });
         ApproveTool = approve_tool:
             ask!(ApproveToolRequest { id: tool, definition_hash: HASH.to_owned() }),
-            ask!(ApproveToolRequest { id: tool, client_id: client_id, definition_hash: HASH.to_owned() });
+            ask!(ApproveToolRequest { id: tool, client_id: client_id, definition_hash: HASH.to_owned() }),
+            ask!(ApproveToolRequest { id: own, etag: tool_etag, definition_hash: HASH.to_owned() });
         RevokeToolApproval = revoke_tool_approval:
             ask!(RevokeToolApprovalRequest { id: tool }),
             ask!(RevokeToolApprovalRequest { id: tool, client_id: client_id }),
