@@ -89,7 +89,7 @@ pub enum AuditCommand {
         /// Only those about this tool: namespaced name or id.
         #[arg(long, value_name = "NAME")]
         tool: Option<String>,
-        /// Only those about tools of this upstream: slug or id.
+        /// Only those about this upstream and its tools: slug or id; its id alone where it was deleted.
         #[arg(long, value_name = "NAME")]
         upstream: Option<String>,
     },

@@ -42,7 +42,11 @@ async fn list(
         request.tool_id = tool::id(&name, connection).await?;
     }
     if let Some(name) = upstream {
-        request.upstream_id = upstream::get(&name, connection).await?.0.id;
+        // The log outlives an upstream, which is known by its id alone then.
+        request.upstream_id = match tool::is_id(&name) {
+            true => name,
+            false => upstream::get(&name, connection).await?.0.id,
+        };
     }
     let mut pages = Pages { request, is_over: false };
     match json {

@@ -215,6 +215,6 @@ async fn named(name: &str, view: View, connection: &mut Connection) -> Result<(T
 }
 
 /// Whether this is the text form of a UUID. A namespaced name never is: it holds `__`.
-fn is_id(name: &str) -> bool {
+pub(crate) fn is_id(name: &str) -> bool {
     name.len() == 36 && name.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }

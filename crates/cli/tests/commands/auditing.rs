@@ -39,6 +39,17 @@ async fn rulings_are_listed_with_what_they_set() {
 }
 
 #[tokio::test]
+async fn rulings_about_an_upstream_that_was_deleted_are_listed_by_its_id() {
+    let row = Ruling { tool_id: String::new(), tool_name: String::new(), tool_count: 3, ..ruling() };
+    let mut row = Ruling { upstream_id: id(1), upstream_slug: "gh".into(), served_name: None, ..row };
+    row.set_act(RulingAct::DeleteUpstream);
+    let double = start(vec![row]).await;
+    let listed = double.run(&["audit", "list", "--upstream", &id(1)]).await;
+    assert!(listed.out.contains("key:k    delete_upstream  gh (3 tools)  -"), "{}", listed.out);
+    assert_eq!(double.run(&["audit", "list", "--upstream", "gh"]).await.exit, Exit::NotFound);
+}
+
+#[tokio::test]
 async fn law_14_a_server_that_lists_another_log_than_its_hashes_say_is_caught() {
     let ended = start(vec![ruling()]).await.run(&["audit", "verify"]).await;
     assert_eq!(ended.out, format!("1 ruling, each following from the one before\n1:{HASH}\n"));
