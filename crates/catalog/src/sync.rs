@@ -4,7 +4,7 @@
 //! before ([`plan`]), and writes the difference in commits that are each consistent alone and harmless when done again:
 //! texts with their tools first (within what is kept of earlier ones, [`history`]), then removals, then the upstream's own listing row ([`run`]). One upstream is synced by
 //! one task at a time ([`Syncs`]), which also hears of changes from a server that tells them ([`follow`]), and no upstream
-//! ever waits for another.
+//! ever waits for another's server ([`turns`]).
 
 mod endpoint;
 mod follow;
@@ -17,9 +17,12 @@ mod reading;
 mod rows;
 mod run;
 mod supervisor;
+mod tally;
+mod turns;
 mod write;
 
 pub use history::HistoryLimits;
 pub use limits::SyncLimits;
 pub use run::{Report, Summary};
 pub use supervisor::Syncs;
+pub use tally::SyncTally;

@@ -14,6 +14,10 @@ pub(crate) type RequestDigest = [u8; 16];
 /// Longest token that is looked at: a page token with the longest name of a tool is shorter.
 const MAX_TOKEN_BYTES: usize = 4096;
 
+/// What renders answers, here and in the faces over this service: the same catalogue may look otherwise in the next release,
+/// and an etag of this one must not stand for that.
+const RENDERING: &str = env!("CARGO_PKG_VERSION");
+
 /// The tokens of one client.
 pub(crate) struct Tokens<'a> {
     sealer: &'a Sealer,
@@ -127,9 +131,14 @@ impl<'a> Tokens<'a> {
         Ok(Some((UpstreamId::from_bytes(*upstream), rest.to_vec())))
     }
 
-    /// Stands for a whole answer: the same request at the same revision.
+    /// Stands for a whole answer: the same request at the same revision, answered by the same release.
     pub(crate) fn answer(&self, of: RequestDigest, revision: Revision) -> String {
-        self.seal(TokenKind::Etag, &[of.as_slice(), &revision.0.to_be_bytes()].concat())
+        self.answer_by(RENDERING, of, revision)
+    }
+
+    fn answer_by(&self, rendering: &str, of: RequestDigest, revision: Revision) -> String {
+        let plain = [of.as_slice(), &revision.0.to_be_bytes(), rendering.as_bytes()].concat();
+        self.seal(TokenKind::Etag, &plain)
     }
 
     /// Stands for a tool as it is.
@@ -223,6 +232,15 @@ mod tests {
         assert!(tokens.open_upstream_page([1; 16], &page).is_err());
         assert!(tokens.open_revision(&page, "min_revision").is_err());
         assert!(tokens.open_upstream_page([0; 16], &"x".repeat(MAX_TOKEN_BYTES + 1)).is_err());
+    }
+
+    #[test]
+    fn law_13_an_etag_of_one_release_does_not_stand_for_the_answer_of_another() {
+        let sealer = Sealer::new(&MasterKey::ephemeral());
+        let tokens = Tokens::new(&sealer, ClientId::from_bytes([1; 16]));
+        let now = tokens.answer([0; 16], Revision(7));
+        assert_eq!(now, tokens.answer_by(env!("CARGO_PKG_VERSION"), [0; 16], Revision(7)));
+        assert_ne!(now, tokens.answer_by("0.0.1", [0; 16], Revision(7)));
     }
 
     #[test]

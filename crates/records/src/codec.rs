@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use prost::Message;
 
-use crate::key::NotAKey;
+use crate::key::{Key, NotAKey};
 
 /// The only format so far. A later one gets the next number, and a reader for each that came before.
 const FORMAT: u8 = 1;
@@ -16,24 +16,27 @@ pub enum RowError {
     #[error(transparent)]
     Key(#[from] NotAKey),
     /// Written by a later version, or damaged in its first byte.
-    #[error("row {key}: format {format} is not known to this version")]
+    #[error(
+        "{row}: format {format} is not known to this version: run the version that wrote it, or put back a backup of \
+         the store"
+    )]
     Format {
-        /// The key, printable.
-        key: String,
+        /// Kind and parts of the key.
+        row: String,
         /// What stands there.
         format: u8,
     },
     /// The checksum over key and payload does not fit.
-    #[error("row {key}: damaged (checksum)")]
+    #[error("{row}: damaged (checksum): put back a backup of the store")]
     Checksum {
-        /// The key, printable.
-        key: String,
+        /// Kind and parts of the key.
+        row: String,
     },
     /// The payload lacks something or holds nonsense.
-    #[error("row {key}: {field} {problem}")]
+    #[error("{row}: {field} {problem}: put back a backup of the store")]
     Field {
-        /// The key, printable.
-        key: String,
+        /// Kind and parts of the key.
+        row: String,
         /// Path of the field in the payload.
         field: &'static str,
         /// What is wrong.
@@ -53,22 +56,29 @@ pub(crate) fn encode(key: &[u8], payload: &impl Message) -> Bytes {
 
 /// The payload of the stored `value` at `key`.
 pub(crate) fn decode<M: Message + Default>(key: &[u8], value: &[u8]) -> Result<M, RowError> {
-    let name = || key.escape_ascii().to_string();
     let Some((header, payload)) = value.split_first_chunk::<HEADER_BYTES>() else {
-        return Err(RowError::Checksum { key: name() });
+        return Err(RowError::Checksum { row: row_at(key) });
     };
     let [format, sum @ ..] = header;
     if *format != FORMAT {
-        return Err(RowError::Format { key: name(), format: *format });
+        return Err(RowError::Format { row: row_at(key), format: *format });
     }
     if u32::from_le_bytes(*sum) != checksum(key, payload) {
-        return Err(RowError::Checksum { key: name() });
+        return Err(RowError::Checksum { row: row_at(key) });
     }
     M::decode(payload).map_err(|error| RowError::Field {
-        key: name(),
+        row: row_at(key),
         field: "payload",
         problem: error.to_string(),
     })
+}
+
+/// The row at `key` as an operator is told of it: its kind, then whose it is.
+pub(crate) fn row_at(key: &[u8]) -> String {
+    match Key::decode(key) {
+        Ok(key) => format!("row {key:?}"),
+        Err(error) => error.to_string(),
+    }
 }
 
 /// Over the key too, so that a value that ended up at another key is noticed.
@@ -79,6 +89,7 @@ fn checksum(key: &[u8], payload: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use toolgate_domain::ClientId;
 
     use super::*;
     use crate::stored;
@@ -104,6 +115,17 @@ mod tests {
             let bytes = value(b"k");
             prop_assert!(decode::<stored::Definition>(b"k", &bytes[..len]).is_err());
         }
+    }
+
+    #[test]
+    fn the_error_of_a_damaged_row_names_its_kind_and_the_remedy() {
+        let client = ClientId::from_bytes([0x11; 16]);
+        let damaged = decode::<stored::Definition>(&Key::Client(client).encode(), b"no row").unwrap_err();
+        let expected = "row Client(ClientId(11111111-1111-1111-1111-111111111111)): format 110 is not known to this \
+                        version: run the version that wrote it, or put back a backup of the store";
+        assert_eq!(damaged.to_string(), expected);
+        let damaged = decode::<stored::Definition>(&Key::Bootstrap.encode(), b"").unwrap_err().to_string();
+        assert_eq!(damaged, "row Bootstrap: damaged (checksum): put back a backup of the store");
     }
 
     #[test]

@@ -31,6 +31,12 @@ impl Default for SyncLimits {
     }
 }
 
+/// Listings that may begin at once; each makes room for the next when it is read, or after [`BEGIN_PATIENCE`].
+pub(super) const BEGINNING: usize = 16;
+/// How long a listing that has begun keeps others from beginning, however long its server takes.
+pub(super) const BEGIN_PATIENCE: Duration = Duration::from_millis(250);
+/// Listings that are judged, compared and written at once: work of this process alone.
+pub(super) const AT_WORK: usize = 8;
 /// First pause after a failed sync; doubled with each further one, up to the interval.
 pub(super) const FIRST_RETRY: Duration = Duration::from_secs(5);
 /// A list is taken for fresh for at least so long, whatever its server says; at most, for the interval.

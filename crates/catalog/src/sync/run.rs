@@ -13,13 +13,14 @@ use toolgate_store::{Commit, CommitError, Revision, SharedStore, scan_all};
 use toolgate_upstream::{Endpoint, Incomplete, Listing, ListingEnd, ListingError, ToolServers};
 
 use super::{
-    SyncLimits,
+    SyncLimits, SyncTally,
     endpoint::endpoint,
     history::History,
     limits::{DECLARED_ATTEMPTS, PLAN_ATTEMPTS, STATUS_EVERY_MS},
     naming::name_all,
     plan::{self, Plan},
     reading::{Reading, read},
+    turns::{Turn, Turns},
     write::{self, Before, Declared},
 };
 use crate::{
@@ -64,6 +65,8 @@ pub(super) struct Syncer {
     pub(super) sealer: Arc<Sealer>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) limits: SyncLimits,
+    pub(super) turns: Turns,
+    pub(super) tally: Arc<SyncTally>,
 }
 
 /// What a sync wrote of what was listed.
@@ -113,8 +116,8 @@ impl Syncer {
                 return Err(fault);
             }
         };
-        let listed = match self.servers.list_tools(&endpoint, &self.limits.listing).await {
-            Ok(listing) => judged(listing).await?,
+        let (turn, listed) = match self.list(&endpoint).await {
+            Ok(listing) => (self.turns.work().await, judged(listing).await?),
             Err(error) => {
                 self.note(declared, Health::Unavailable, told(&error), None).await?;
                 return Ok(Report {
@@ -125,7 +128,7 @@ impl Syncer {
                 });
             }
         };
-        let (mut listed, unconfirmed) = self.confirmed(upstream, &endpoint, listed).await?;
+        let (_turn, mut listed, unconfirmed) = self.confirmed(upstream, &endpoint, turn, listed).await?;
         let (health, error) = judge(&listed.end, unconfirmed);
         let ttl = listed.ttl;
         let Written { summary, revision, history } =
@@ -134,6 +137,10 @@ impl Syncer {
         let last = self.write_listing(declared, listed).await?;
         self.note(declared, health, error, Some(history.own_bytes())).await?;
         Ok(Report { summary, health, revision: last.or(revision), ttl })
+    }
+
+    async fn list(&self, endpoint: &Endpoint) -> Result<Listing, ListingError> {
+        self.turns.listing(self.servers.list_tools(endpoint, &self.limits.listing)).await
     }
 
     /// An upstream as it is declared now, with the way to it.
@@ -165,26 +172,30 @@ impl Syncer {
     }
 
     /// A listing that would leave an upstream without any tool is read a second time: the second one counts if it is
-    /// complete; otherwise the first one does, as an incomplete one, and the flag tells so.
-    async fn confirmed(
-        &self,
+    /// complete; otherwise the first one does, as an incomplete one, and the flag tells so. Nobody waits for the server
+    /// meanwhile.
+    async fn confirmed<'t>(
+        &'t self,
         upstream: &Upstream,
         endpoint: &Endpoint,
+        turn: Turn<'t>,
         first: Listed,
-    ) -> Result<(Listed, bool), Fault> {
+    ) -> Result<(Turn<'t>, Listed, bool), Fault> {
         if first.end != ListingEnd::Complete {
-            return Ok((first, false));
+            return Ok((turn, first, false));
         }
         let before = plain(&self.observed(upstream).await?);
-        if !plan::empties(
-            &plan::plan(&before, &first.reading, true, upstream.binding_epoch, self.clock.now()),
-            &before,
-        ) {
-            return Ok((first, false));
+        let now = self.clock.now();
+        let plan = plan::plan(&before, &first.reading, true, upstream.binding_epoch, now);
+        if !plan::empties(&plan, &before) {
+            return Ok((turn, first, false));
         }
-        match self.servers.list_tools(endpoint, &self.limits.listing).await {
-            Ok(second) if second.end == ListingEnd::Complete => Ok((judged(second).await?, false)),
-            Ok(_) | Err(_) => Ok((first, true)),
+        drop(turn);
+        let second = self.list(endpoint).await;
+        let turn = self.turns.work().await;
+        match second {
+            Ok(second) if second.end == ListingEnd::Complete => Ok((turn, judged(second).await?, false)),
+            Ok(_) | Err(_) => Ok((turn, first, true)),
         }
     }
 

@@ -12,9 +12,10 @@ use toolgate_sealing::Sealer;
 use toolgate_upstream::ToolServers;
 
 use super::{
-    SyncLimits, follow,
+    SyncLimits, SyncTally, follow,
     pace::{noticed, pause},
     run::{Report, Syncer},
+    turns::Turns,
 };
 use crate::Catalog;
 
@@ -48,7 +49,14 @@ impl Syncs {
         limits: SyncLimits,
     ) -> Self {
         let store = Arc::clone(catalog.store());
-        Self { syncer: Arc::new(Syncer { store, servers, sealer, clock, limits }), tasks: Arc::default() }
+        let (turns, tally) = (Turns::default(), Arc::default());
+        let syncer = Syncer { store, servers, sealer, clock, limits, turns, tally };
+        Self { syncer: Arc::new(syncer), tasks: Arc::default() }
+    }
+
+    /// How syncs ended so far.
+    pub fn tally(&self) -> &Arc<SyncTally> {
+        &self.syncer.tally
     }
 
     /// Begins to sync an upstream on schedule, at once for the first time. Harmless when it is synced already.
@@ -183,6 +191,7 @@ async fn sync(
             }
         };
         log(client, upstream, &result);
+        syncer.tally.count(&result);
         let fine = is_fine(&result);
         failures = if fine { 0 } else { failures + 1 };
         synced.send_replace(fine);

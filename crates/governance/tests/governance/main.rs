@@ -18,6 +18,7 @@ mod read_model;
 mod rulings;
 mod syncs;
 mod troubled_store;
+mod turns;
 mod updates;
 mod watches;
 mod workbench;

@@ -48,6 +48,8 @@ pub(crate) struct TroubledStore {
     commits_left: AtomicUsize,
     met_death: AtomicBool,
     watches: watch::Sender<Watches>,
+    hold: watch::Sender<bool>,
+    held: AtomicUsize,
 }
 
 impl TroubledStore {
@@ -58,6 +60,8 @@ impl TroubledStore {
             commits_left: AtomicUsize::new(usize::MAX),
             met_death: AtomicBool::new(false),
             watches: watch::Sender::new(Watches { flow: true, cuts: 0 }),
+            hold: watch::Sender::new(false),
+            held: AtomicUsize::new(0),
         }
     }
 
@@ -85,6 +89,16 @@ impl TroubledStore {
     /// Whether that has happened, and somebody has met it.
     pub(crate) fn is_dead(&self) -> bool {
         self.met_death.load(Ordering::SeqCst)
+    }
+
+    /// Whether commits wait.
+    pub(crate) fn hold_commits(&self, hold: bool) {
+        self.hold.send_replace(hold);
+    }
+
+    /// Commits that wait now.
+    pub(crate) fn commits_held(&self) -> usize {
+        self.held.load(Ordering::SeqCst)
     }
 
     /// Whether watches tell what they know, or fall ever further behind.
@@ -119,6 +133,9 @@ impl Store for TroubledStore {
     }
 
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
+        self.held.fetch_add(1, Ordering::SeqCst);
+        self.hold.subscribe().wait_for(|hold| !hold).await.expect("the store is there");
+        self.held.fetch_sub(1, Ordering::SeqCst);
         let left = |left: usize| left.checked_sub(1);
         if self.commits_left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, left).is_err() {
             self.met_death.store(true, Ordering::SeqCst);

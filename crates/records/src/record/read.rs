@@ -17,7 +17,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn wrong(&self, field: &'static str, problem: impl Into<String>) -> RowError {
-        RowError::Field { key: self.key.escape_ascii().to_string(), field, problem: problem.into() }
+        RowError::Field { row: codec::row_at(self.key), field, problem: problem.into() }
     }
 
     pub(super) fn fixed<const N: usize>(
