@@ -192,7 +192,8 @@ impl Tool {
         } else if self.claim == NameClaim::TakenByAnother {
             "Another tool has this name; rename one of the two."
         } else {
-            "The name must be 1 to 64 characters of A-Z a-z 0-9 _ - with its slug; rename the tool."
+            "The name must be 1 to 64 characters of A-Z a-z 0-9 _ - with its slug; rename the tool, or register \
+             its upstream with the name policy repair."
         }
     }
 }

@@ -68,7 +68,7 @@ async fn declared(url: &str) -> Result<toolgate_outbound::Response, OutboundErro
     post(url, Private::Declared, true).await
 }
 
-// BR-059
+/// BR-059.
 #[tokio::test]
 async fn a_redirect_within_the_origin_keeps_method_headers_and_body() {
     for status in [307, 308] {
@@ -82,7 +82,7 @@ async fn a_redirect_within_the_origin_keeps_method_headers_and_body() {
     }
 }
 
-// BR-059
+/// BR-059.
 #[tokio::test]
 async fn a_redirect_that_may_turn_a_post_into_a_get_is_refused() {
     for status in [301, 302, 303] {
@@ -93,7 +93,7 @@ async fn a_redirect_that_may_turn_a_post_into_a_get_is_refused() {
     }
 }
 
-// BR-059
+/// BR-059.
 #[tokio::test]
 async fn a_redirect_loop_ends_at_the_hop_limit() {
     let server = Redirecting::start(307, "/go").await;
@@ -161,7 +161,7 @@ async fn failures_to_connect_are_told_apart_and_name_no_address() {
     assert_eq!(unresolved, OutboundError::Connect("the host name does not resolve"));
 }
 
-// BR-061
+/// BR-061.
 #[tokio::test]
 async fn an_encoding_that_was_not_offered_stays_visible() {
     let server = Redirecting::start(200, "").await;

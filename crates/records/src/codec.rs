@@ -17,8 +17,8 @@ pub enum RowError {
     Key(#[from] NotAKey),
     /// Written by a later version, or damaged in its first byte.
     #[error(
-        "{row}: format {format} is not known to this version: run the version that wrote it, or put back a backup of \
-         the store"
+        "{row}: format {format} is not known to this version: run the version that wrote it, or restore the \
+         store from a backup"
     )]
     Format {
         /// Kind and parts of the key.
@@ -27,13 +27,13 @@ pub enum RowError {
         format: u8,
     },
     /// The checksum over key and payload does not fit.
-    #[error("{row}: damaged (checksum): put back a backup of the store")]
+    #[error("{row}: damaged (checksum): restore the store from a backup")]
     Checksum {
         /// Kind and parts of the key.
         row: String,
     },
     /// The payload lacks something or holds nonsense.
-    #[error("{row}: {field} {problem}: put back a backup of the store")]
+    #[error("{row}: {field} {problem}: restore the store from a backup")]
     Field {
         /// Kind and parts of the key.
         row: String,
@@ -122,10 +122,10 @@ mod tests {
         let client = ClientId::from_bytes([0x11; 16]);
         let damaged = decode::<stored::Definition>(&Key::Client(client).encode(), b"no row").unwrap_err();
         let expected = "row Client(ClientId(11111111-1111-1111-1111-111111111111)): format 110 is not known to this \
-                        version: run the version that wrote it, or put back a backup of the store";
+                        version: run the version that wrote it, or restore the store from a backup";
         assert_eq!(damaged.to_string(), expected);
         let damaged = decode::<stored::Definition>(&Key::Bootstrap.encode(), b"").unwrap_err().to_string();
-        assert_eq!(damaged, "row Bootstrap: damaged (checksum): put back a backup of the store");
+        assert_eq!(damaged, "row Bootstrap: damaged (checksum): restore the store from a backup");
     }
 
     #[test]

@@ -107,7 +107,7 @@ mod tests {
         common(&versions.iter().map(|version| (*version).to_owned()).collect::<Vec<_>>())
     }
 
-    // BR-063
+    /// BR-063.
     #[test]
     fn the_best_common_revision_is_spoken_and_none_is_an_error_that_names_both_sides() {
         assert_eq!(supported(&["2099-01-01", "2025-11-25", "2026-07-28"]), Ok(Era::Stateless("2026-07-28")));

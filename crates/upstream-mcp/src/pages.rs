@@ -196,7 +196,7 @@ mod tests {
         }
     }
 
-    // BR-007
+    /// BR-007.
     #[test]
     fn only_an_absent_cursor_ends_a_list_and_null_is_an_absent_one() {
         assert_eq!(pages(9, 9).add(r#"{"tools":[]}"#), Ok(Progress::End(ListingEnd::Complete)));
@@ -220,7 +220,7 @@ mod tests {
         }
     }
 
-    // BR-008
+    /// BR-008.
     #[test]
     fn a_repeated_cursor_ends_the_listing_as_incomplete() {
         let mut pages = pages(9, 9);
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(pages.into_entries(), ["1", "2"]);
     }
 
-    // BR-095
+    /// BR-095.
     #[test]
     fn a_page_with_too_many_entries_is_not_taken_in_part() {
         let mut pages = pages(9, 2);
@@ -272,7 +272,7 @@ mod tests {
         }
     }
 
-    // law 1, BR-025, BR-041
+    /// BR-025, BR-041, law 1.
     #[test]
     fn entries_keep_their_exact_text_whatever_they_are() {
         let entries = [
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(pages.into_entries(), entries);
     }
 
-    // BR-043
+    /// BR-043.
     #[test]
     fn an_entry_of_any_depth_is_kept() {
         let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(pages.into_entries(), [deep, "1".into()]);
     }
 
-    // BR-041
+    /// BR-041.
     #[test]
     fn an_ambiguous_or_misshapen_result_is_a_protocol_error() {
         for result in [

@@ -223,7 +223,7 @@ mod tests {
         deliver(text).unwrap().answer
     }
 
-    // BR-089
+    /// BR-089.
     #[test]
     fn an_answer_belongs_to_a_request_by_its_id_alone() {
         assert_eq!(answer(r#"{"id":1,"result":{"tools": []}}"#), Some(Ok(r#"{"tools": []}"#.into())));
@@ -307,7 +307,7 @@ mod tests {
         assert!(inbox.deliver(r#"{"id":5,"method":"ping"}"#).unwrap().replies.is_empty());
     }
 
-    // BR-041
+    /// BR-041.
     #[test]
     fn an_ambiguous_or_misshapen_message_is_a_protocol_error() {
         for text in [

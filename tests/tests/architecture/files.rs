@@ -78,7 +78,7 @@ fn has_path_below(line: &str, folder: &str) -> bool {
 }
 
 /// Path and text of each file that git does not ignore, committed yet or not. Files that hold no text are left out.
-fn texts() -> Vec<(String, String)> {
+pub(crate) fn texts() -> Vec<(String, String)> {
     let root = metadata().workspace_root;
     let listed = Command::new("git")
         .args(["ls-files", "--cached", "--others", "--exclude-standard", "-z"])

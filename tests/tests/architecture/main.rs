@@ -2,6 +2,7 @@
 //!
 //! Start reading at the table in `edges`.
 
+mod cases;
 mod edges;
 mod files;
 

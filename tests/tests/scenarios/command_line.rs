@@ -134,7 +134,7 @@ async fn exit_codes_tell_scripts_what_went_wrong() {
     assert_eq!(operator.cli(&["tool", "list"]).await.code, UNAVAILABLE);
 }
 
-// BR-035
+/// BR-035.
 #[tokio::test]
 async fn characters_that_a_reviewer_would_not_see_are_kept_shown_and_counted() {
     let hidden = "Reads notes.\u{e0049}\u{e0067}";

@@ -44,7 +44,7 @@ struct Tally {
     half_written: Vec<String>,
 }
 
-// BR-099, law 9
+/// BR-099, law 9.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kill_9_under_load_loses_nothing_acknowledged_and_leaves_nothing_half_written() {
     let mut random = Random::seeded();

@@ -117,7 +117,7 @@ fn comparable(tools: Vec<Tool>) -> Vec<Tool> {
     tools.into_iter().map(|tool| Tool { etag: String::new(), ..tool }).collect()
 }
 
-// BR-099
+/// BR-099.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_damaged_folder_is_refused_with_a_reason_or_served_whole_and_never_less() {
     let (server, shown) = filled().await;

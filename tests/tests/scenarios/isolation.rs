@@ -14,7 +14,7 @@ use crate::{
     steps::{approve_all, entry, register, state, states, sync, upstream, with_scripted},
 };
 
-// BR-027
+/// BR-027.
 #[tokio::test]
 async fn a_broken_server_shows_its_own_error_and_hides_nothing() {
     let (server, _good) = with_scripted(&[entry("a", "d")]).await;
@@ -38,7 +38,7 @@ async fn a_broken_server_shows_its_own_error_and_hides_nothing() {
     assert!(garbled.2.contains("protocol"), "{}", garbled.2);
 }
 
-// BR-055
+/// BR-055.
 #[tokio::test]
 async fn servers_that_hang_or_drip_end_at_their_own_time_out_and_delay_no_other() {
     const TIMEOUT: Duration = Duration::from_secs(4);
@@ -96,7 +96,7 @@ fn listing() -> String {
     format!(r#"{{"tools":[{},{}]}}"#, entry("t", "d"), entry("new", "d"))
 }
 
-// BR-065
+/// BR-065.
 #[tokio::test]
 async fn a_failure_of_any_kind_removes_no_tool_and_needs_no_new_approval() {
     let scripted = ScriptedServer::start().await;
@@ -145,7 +145,7 @@ async fn both_are_served(server: &Server) {
     assert_eq!(states(server).await, served);
 }
 
-// BR-065
+/// BR-065.
 #[tokio::test]
 async fn an_empty_list_is_believed_only_when_a_second_one_confirms_it() {
     let (server, scripted) = with_scripted(&[entry("a", "d"), entry("b", "d")]).await;

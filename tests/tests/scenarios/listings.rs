@@ -22,7 +22,7 @@ pub(crate) fn places(issues: &[SyncIssue]) -> Vec<(&str, i32, &str)> {
     issues.iter().map(|issue| (issue.code.as_str(), issue.position, issue.path.as_str())).collect()
 }
 
-// BR-007
+/// BR-007.
 #[tokio::test]
 async fn every_page_of_a_list_is_read_and_its_cursor_sent_back_byte_for_byte() {
     let (server, scripted) = with_scripted(&NONE).await;
@@ -39,7 +39,7 @@ async fn every_page_of_a_list_is_read_and_its_cursor_sent_back_byte_for_byte() {
     assert_eq!(cursors[cursors.len() - 2..], [None, Some(cursor.to_owned())]);
 }
 
-// BR-008
+/// BR-008.
 #[tokio::test]
 async fn a_cursor_that_comes_again_ends_the_list_and_is_reported() {
     let (server, scripted) = with_scripted(&NONE).await;
@@ -56,7 +56,7 @@ async fn a_cursor_that_comes_again_ends_the_list_and_is_reported() {
     assert_eq!(names, ["srv__alpha", "srv__beta"]);
 }
 
-// BR-025
+/// BR-025.
 #[tokio::test]
 async fn a_faulty_entry_costs_no_other_tool_its_place() {
     let good = r#"{"name":"good","inputSchema":{"type":"object"}}"#;
@@ -89,7 +89,7 @@ async fn a_faulty_entry_costs_no_other_tool_its_place() {
     assert!(upstream.sync_issues.iter().all(|issue| !issue.message.is_empty() && issue.entries == 1));
 }
 
-// BR-037
+/// BR-037.
 #[tokio::test]
 async fn two_definitions_of_one_name_are_both_held_back_and_never_alternate() {
     let first = entry("get", "first");
@@ -124,7 +124,7 @@ async fn two_definitions_of_one_name_are_both_held_back_and_never_alternate() {
     );
 }
 
-// BR-041
+/// BR-041.
 #[tokio::test]
 async fn a_definition_with_a_duplicate_key_is_refused_alone_and_the_key_is_named() {
     let (server, _scripted) = with_scripted(&[
@@ -143,7 +143,7 @@ async fn a_definition_with_a_duplicate_key_is_refused_alone_and_the_key_is_named
     assert_eq!([&issues[0].tool_name, &issues[1].tool_name], ["a", "b"]);
 }
 
-// BR-067, the listing half
+/// BR-067, the listing half.
 #[tokio::test]
 async fn a_changed_definition_is_not_the_approved_tool() {
     let takes = |input: &str| {
@@ -167,7 +167,7 @@ async fn a_changed_definition_is_not_the_approved_tool() {
     assert_eq!(tools_in(&server.operator(), ToolView::Served).await, []);
 }
 
-// BR-069
+/// BR-069.
 #[tokio::test]
 async fn a_restart_does_not_make_a_changed_definition_the_approved_one() {
     let (mut server, scripted) = with_scripted(&[entry("send", "Sends mail.")]).await;

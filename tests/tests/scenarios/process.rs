@@ -1,9 +1,15 @@
 //! The process itself: how it starts, what it refuses, how it ends.
 
-use std::{fs, os::unix::fs::PermissionsExt};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    time::{Duration, Instant},
+};
 
 use tonic::Code;
-use toolgate_api_proto::v1::{DisableToolRequest, ListToolsRequest, ToolState, WatchToolsRequest};
+use toolgate_api_proto::v1::{
+    DisableToolRequest, ListToolsRequest, SyncUpstreamRequest, ToolState, WatchToolsRequest,
+};
 use toolgate_test_support::{
     eventually::eventually,
     mcp_server::{Reply, ScriptedServer},
@@ -29,6 +35,7 @@ async fn a_started_server_is_alive_and_ready() {
     assert_eq!(server.get("/readyz", &[]).await.status, 404, "not on the listener for clients");
 }
 
+/// BR-107.
 #[tokio::test]
 async fn a_stop_ends_open_watches_so_that_they_can_be_resumed_and_the_process_with_success() {
     let (mut server, _scripted) = with_scripted(&[entry("a", "d"), entry("b", "d")]).await;
@@ -51,15 +58,16 @@ async fn a_stop_ends_open_watches_so_that_they_can_be_resumed_and_the_process_wi
     assert_eq!(changed, ["srv__b"], "only what changed since");
 }
 
+/// BR-107.
 #[tokio::test]
-async fn a_stop_lets_a_call_in_progress_finish() {
+async fn a_stop_lets_a_call_in_progress_finish_beside_a_stream_that_nobody_reads() {
     let (mut server, scripted) = with_scripted(&[entry("a", "d")]).await;
     let listing = format!(r#"{{"tools":[{},{}]}}"#, entry("a", "d"), entry("b", "d"));
-    scripted.reply_once("tools/list", Reply::result(&listing).after(std::time::Duration::from_millis(700)));
+    scripted.reply_once("tools/list", Reply::result(&listing).after(Duration::from_secs(2)));
+    let _unread = server.catalog().watch_tools(WatchToolsRequest::default()).await.unwrap();
     let before = scripted.received_for("tools/list").len();
     let mut governance = server.governance();
-    let request =
-        toolgate_api_proto::v1::SyncUpstreamRequest { id: "srv".into(), wait: true, ..Default::default() };
+    let request = SyncUpstreamRequest { id: "srv".into(), wait: true, ..Default::default() };
     let syncing = tokio::spawn(async move { governance.sync_upstream(request).await });
     eventually("the listing is under way", async || {
         (scripted.received_for("tools/list").len() > before).then_some(())
@@ -69,6 +77,30 @@ async fn a_stop_lets_a_call_in_progress_finish() {
     assert_eq!(syncing.await.unwrap().unwrap().into_inner().added, 1);
     server.restart().await;
     assert_eq!(states(&server).await.len(), 2);
+}
+
+/// BR-107.
+#[tokio::test]
+async fn a_call_that_does_not_end_holds_no_stop_beyond_the_grace_and_what_was_acknowledged_is_kept() {
+    let mut server = Server::builder().env("TOOLGATE_GRACE_SECONDS", "1").start().await;
+    let scripted = ScriptedServer::start().await;
+    scripted.list(&[entry("a", "d")]);
+    register(&server, "srv", &scripted.url()).await;
+    sync(&server, "srv").await;
+    scripted.hang();
+    let before = scripted.received().len();
+    let mut governance = server.governance();
+    let request = SyncUpstreamRequest { id: "srv".into(), wait: true, ..Default::default() };
+    let syncing = tokio::spawn(async move { governance.sync_upstream(request).await });
+    eventually("the listing is under way", async || (scripted.received().len() > before).then_some(())).await;
+    approve_all(&server, &["srv__a"]).await;
+    let begun = Instant::now();
+    assert_eq!(server.stop().await.code(), Some(75), "{}", server.log());
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert!(syncing.await.unwrap().is_err());
+    scripted.recover();
+    server.restart().await;
+    assert_eq!(state(&server, "srv__a").await, ToolState::Served);
 }
 
 #[tokio::test]

@@ -148,7 +148,7 @@ fn assert_each_once(tools: &[Tool]) {
     }
 }
 
-// BR-039, law 7
+/// BR-039, law 7.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_kill_between_the_batches_of_a_listing_leaves_nothing_double_and_removes_nothing() {
     let (mut server, listed) = with_scripted(&many(0..10, "1")).await;
@@ -183,7 +183,7 @@ async fn a_kill_between_the_batches_of_a_listing_leaves_nothing_double_and_remov
     assert_each_once(&all);
 }
 
-// BR-039
+/// BR-039.
 #[tokio::test]
 async fn a_slower_older_listing_never_overwrites_a_newer_one() {
     let (server, listed) = with_scripted(&[entry("v0", "d")]).await;
@@ -207,7 +207,7 @@ async fn a_slower_older_listing_never_overwrites_a_newer_one() {
     assert!(matches!(state("srv__v1"), Some(ToolState::Removed) | None), "{now:?}");
 }
 
-// BR-039
+/// BR-039.
 #[tokio::test]
 async fn a_listing_that_a_kill_cut_short_never_overwrites_what_is_listed_after_the_restart() {
     let (mut server, listed) = with_scripted(&[entry("v0", "d")]).await;
@@ -229,7 +229,7 @@ async fn a_listing_that_a_kill_cut_short_never_overwrites_what_is_listed_after_t
     assert_eq!(now, expected.map(|(name, state)| (name.to_owned(), state)));
 }
 
-// BR-087, law 13
+/// BR-087, law 13.
 #[tokio::test]
 async fn the_order_of_a_listing_decides_nothing_but_the_order_of_members_is_kept() {
     let property = |name: &str| format!(r#""{name}":{{"type":"string"}}"#);

@@ -8,7 +8,7 @@ use crate::{
     steps::{approve_all, entry, states, sync, tool, tools, upstream, with_scripted},
 };
 
-// BR-043
+/// BR-043.
 #[tokio::test]
 async fn deep_schemas_are_kept_up_to_the_limit_and_refused_alone_beyond_it() {
     let nested = |name: &str, levels: usize| {
@@ -27,7 +27,7 @@ async fn deep_schemas_are_kept_up_to_the_limit_and_refused_alone_beyond_it() {
     assert!(issues[0].message.contains("128"), "{}", issues[0].message);
 }
 
-// BR-095
+/// BR-095.
 #[tokio::test]
 async fn a_tool_over_the_size_limit_is_refused_alone() {
     let values: Vec<_> = (0..20_000).map(|n| format!(r#""value number {n}""#)).collect();
@@ -46,7 +46,7 @@ async fn a_tool_over_the_size_limit_is_refused_alone() {
     assert!(issues[0].message.contains("262144"), "{}", issues[0].message);
 }
 
-// BR-095
+/// BR-095.
 #[tokio::test]
 async fn an_answer_over_the_size_limit_is_refused_while_it_is_read_and_changes_nothing() {
     let (server, scripted) = with_scripted(&[entry("kept", "d")]).await;
@@ -69,7 +69,7 @@ fn peak_memory_mib(pid: u32) -> u64 {
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
 }
 
-// BR-097
+/// BR-097.
 #[tokio::test]
 async fn a_large_catalogue_reaches_a_client_with_default_limits_by_list_and_by_watch() {
     let entries: Vec<_> = (0..1500).map(|n| entry(&format!("tool-{n:04}"), &"d".repeat(4096))).collect();

@@ -99,9 +99,9 @@ mod tests {
         all
     }
 
+    /// BR-003.
     #[test]
     fn of_two_that_come_to_one_name_the_one_that_reads_so_keeps_it_whatever_the_order() {
-        // BR-003
         let forth = first_choices(&["a.b", "a_b", "c d"]);
         assert_eq!(forth, first_choices(&["c d", "a_b", "a.b"]));
         assert_eq!(forth[0].1, canonical_name_with_tail("srv", "a.b"));

@@ -110,9 +110,9 @@ mod tests {
         texts.iter().map(|text| (*text).to_owned()).collect()
     }
 
+    /// BR-025.
     #[test]
     fn a_faulty_entry_is_reported_with_its_position_and_costs_no_other_its_place() {
-        // BR-025
         let reading = read(
             &entries(&[
                 r#"{"name":"good","inputSchema":{"type":"object"}}"#,
@@ -130,9 +130,9 @@ mod tests {
         assert!(reading.issues.iter().all(|issue| !issue.message.is_empty() && issue.entries == 1));
     }
 
+    /// BR-041.
     #[test]
     fn a_duplicate_key_is_reported_with_its_path() {
-        // BR-041
         let reading = read(
             &entries(&[
                 r#"{"name":"a","description":"harmless","inputSchema":{"type":"object"},"description":"else"}"#,
@@ -149,9 +149,9 @@ mod tests {
         assert_eq!(reading.tools.len(), 1);
     }
 
+    /// BR-037.
     #[test]
     fn two_definitions_of_one_name_conflict_whatever_their_order() {
-        // BR-037
         let first = r#"{"name":"get","description":"first","inputSchema":{}}"#;
         let second = r#"{"name":"get","description":"second","inputSchema":{}}"#;
         let other = r#"{"name":"other","inputSchema":{}}"#;

@@ -117,7 +117,7 @@ async fn an_empty_list_is_json_too() {
     assert_eq!(double.run(&["upstream", "list", "--json"]).await.out, "{\"upstreams\":[]}\n");
 }
 
-/// Case BR-035: a reviewer sees what the model sees.
+/// BR-035: a reviewer sees what the model sees.
 #[tokio::test]
 async fn hidden_characters_are_written_out_and_counted() {
     let mut tool = tool(10, "notes");

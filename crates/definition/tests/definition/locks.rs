@@ -77,6 +77,7 @@ fn locks_over_a_limit_are_refused() {
     assert!(matches!(largest.merge(locks(r#"{"a":0}"#), &[""; 0]), Err(LocksError::TooLarge { .. })));
 }
 
+/// BR-075.
 #[test]
 fn a_lock_is_judged_by_the_whole_schema_of_its_input() {
     let schema = r#"{"type":"object","properties":{
@@ -110,6 +111,7 @@ fn a_lock_on_an_input_that_is_not_declared_never_fits() {
     }
 }
 
+/// BR-093.
 #[test]
 fn a_name_is_the_literal_key() {
     let names = [

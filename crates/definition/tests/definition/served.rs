@@ -36,6 +36,7 @@ fn without(schema: &str, fixed: &str) -> String {
     Definition::parse(&text).expect(&text).input_schema_text().to_owned()
 }
 
+/// BR-073.
 #[test]
 fn law_06_a_locked_input_is_in_nothing_that_agents_read() {
     let schema = r#"{"type": "object", "properties": {"path": {"type": "string"}, "deep": {"type": "boolean"}},
@@ -92,6 +93,7 @@ fn every_place_and_every_comma() {
     }
 }
 
+/// BR-093.
 #[test]
 fn a_lock_means_the_literal_key() {
     let schema = r#"{"properties":{"projects.any":{},"projects_any":{},"projects":{"properties":{"any":{}}}},

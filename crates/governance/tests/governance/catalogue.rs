@@ -148,9 +148,9 @@ async fn filters_by_upstream_state_and_name_agree_with_the_whole_list() {
     assert!(names(&by(|f| f.namespaced_name = Some("b__x".into())), View::Served).is_empty());
 }
 
+/// BR-097.
 #[tokio::test]
 async fn a_page_ends_before_it_outgrows_a_grpc_message() {
-    // BR-097
     let bench = Workbench::new().await;
     let entries: Vec<String> =
         (0..1500).map(|n| definition(&format!("t{n:04}"), &"x".repeat(4096))).collect();

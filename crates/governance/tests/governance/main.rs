@@ -11,6 +11,7 @@ mod deletions;
 mod history;
 mod keys;
 mod limits;
+mod names;
 mod notices;
 mod overrides;
 mod races;

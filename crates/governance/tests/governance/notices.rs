@@ -18,7 +18,7 @@ async fn followed(bench: &Workbench, slug: &str) -> (UpstreamId, std::sync::Arc<
     (id, notices)
 }
 
-// BR-047
+/// BR-047.
 #[tokio::test(start_paused = true)]
 async fn a_storm_of_notices_makes_few_syncs_and_no_revision_while_the_list_is_equal() {
     let bench = Workbench::new().await;
@@ -86,7 +86,7 @@ async fn law_08_a_storm_from_one_server_delays_no_others_sync() {
     assert!(asked.elapsed() < Duration::from_millis(100));
 }
 
-// BR-057
+/// BR-057.
 #[tokio::test]
 async fn what_a_server_asks_for_is_kept_for_the_operator_and_its_tools_stay() {
     let bench = Workbench::new().await;

@@ -2,7 +2,7 @@
 
 use toolgate_catalog::View;
 use toolgate_definition::{Effect, locks::Locks};
-use toolgate_domain::{Fault, ToolState, ruling::Act, upstream::NamePolicy};
+use toolgate_domain::{Fault, ToolState, ruling::Act};
 use toolgate_governance::Wish;
 
 use crate::workbench::{Workbench, definition};
@@ -13,9 +13,9 @@ fn lock(set: &str) -> Wish {
     Wish::UpdateLocks { set: Locks::parse(set).unwrap(), remove: Vec::new() }
 }
 
+/// BR-073.
 #[tokio::test]
 async fn law_06_a_locked_input_is_not_in_what_an_agent_reads() {
-    // BR-073
     let bench = Workbench::new().await;
     let id = bench.upstream("srv", &[SEND]).await;
     bench.approve(id, "send").await;
@@ -31,9 +31,9 @@ async fn law_06_a_locked_input_is_not_in_what_an_agent_reads() {
     );
 }
 
+/// BR-075.
 #[tokio::test]
 async fn a_lock_that_stops_fitting_takes_the_tool_from_agents_until_it_fits_again() {
-    // BR-075
     let bench = Workbench::new().await;
     let id = bench.upstream("srv", &[SEND]).await;
     bench.approve(id, "send").await;
@@ -52,9 +52,9 @@ async fn a_lock_that_stops_fitting_takes_the_tool_from_agents_until_it_fits_agai
     assert_eq!(bench.restarted().await.state(id, "send").await, ToolState::Served);
 }
 
+/// BR-085.
 #[tokio::test]
 async fn an_owners_words_outlive_drift_and_are_not_part_of_the_fingerprint() {
-    // BR-085
     let bench = Workbench::new().await;
     let id = bench.upstream("srv", &[SEND]).await;
     let hash = bench.hash(id, "send").await;
@@ -137,42 +137,58 @@ async fn renames_made_at_once_leave_one_holder() {
     assert_eq!(named.tools.len(), 1);
 }
 
+/// BR-085.
 #[tokio::test]
-async fn under_repair_every_tool_gets_a_name_of_its_own_and_keeps_it() {
-    // BR-001, BR-003
+async fn an_owners_description_outlives_removal_and_return_and_is_no_part_of_what_was_listed() {
     let bench = Workbench::new().await;
-    let long = "x".repeat(100);
-    let names = ["a.b", "a_b", "s\u{f8}k", long.as_str()];
-    let entries = names.map(|name| definition(name, "d"));
-    let mut wanted = bench.http("srv");
-    wanted.name_policy = NamePolicy::Repair;
-    bench.servers.answers(
-        &crate::workbench::url("srv"),
-        toolgate_test_support::scripted_servers::complete(&entries.each_ref().map(String::as_str)),
-    );
-    let created = bench.governance.create_upstream(&bench.caller(), wanted).await.unwrap();
-    let id = created.detail.entry.upstream.id;
-    bench.sync(id).await;
-    let mut given = Vec::new();
-    for name in names {
-        bench.approve(id, name).await;
-        assert_eq!(bench.state(id, name).await, ToolState::Served, "{name}");
-        given.push(bench.tool(id, name).await.tool.namespaced_name());
+    let listed = definition("a", "orig");
+    let id = bench.upstream("srv", &[&listed]).await;
+    let hash = bench.hash(id, "a").await;
+    bench.approve(id, "a").await;
+    bench.rule(id, "a", Wish::SetDescription(Some("mine".into()))).await.unwrap();
+    let mine = definition("a", "mine");
+    assert_eq!(bench.tool(id, "a").await.tool.served_definition(), Some(mine.clone()));
+    bench.lists(id, "srv", &[]).await;
+    assert_eq!(bench.state(id, "a").await, ToolState::Removed);
+    bench.lists(id, "srv", &[&listed]).await;
+    let back = bench.tool(id, "a").await.tool.clone();
+    assert_eq!((back.state(), back.served_definition()), (ToolState::Served, Some(mine)));
+    assert_eq!((back.definition.text(), back.observed.fingerprint), (listed.as_str(), hash));
+    for blank in ["", " "] {
+        let refused = bench.rule(id, "a", Wish::SetDescription(Some(blank.into()))).await.unwrap_err();
+        assert_eq!(refused, Fault::invalid("description", "is blank; leave it out to clear it"));
     }
-    assert_eq!(given[1], "srv__a_b");
-    assert!(given[0].starts_with("srv__a_b_") && given[3].len() <= 64, "{given:?}");
-    // The one that kept the plain name goes: nobody else gets it, and everyone keeps theirs.
-    bench.lists(id, "srv", &[&entries[0], &entries[2]]).await;
-    assert_eq!(bench.tool(id, "a.b").await.tool.namespaced_name(), given[0]);
-    bench.lists(id, "srv", &entries.each_ref().map(String::as_str)).await;
-    for (name, given) in names.iter().zip(&given) {
-        assert_eq!(bench.tool(id, name).await.tool.namespaced_name(), *given);
-    }
+    bench.rule(id, "a", Wish::SetDescription(None)).await.unwrap();
+    assert_eq!(bench.tool(id, "a").await.tool.served_definition(), Some(listed));
 }
 
+/// BR-075.
+#[tokio::test]
+async fn a_lock_is_refused_where_it_does_not_fit_and_shown_where_it_stopped_fitting() {
+    let snap = r#"{"name":"snap","inputSchema":{"type":"object","properties":{"env":{"anyOf":[{"type":"string","enum":["all","keys"]},{"const":false}]},"n":{"type":"integer","minimum":1}}}}"#;
+    let bench = Workbench::new().await;
+    let id = bench.upstream("srv", &[snap]).await;
+    bench.approve(id, "snap").await;
+    for (set, field) in [(r#"{"env":true}"#, r#"set_json["env"]"#), (r#"{"n":0}"#, r#"set_json["n"]"#)] {
+        let Fault::Invalid(found) = bench.rule(id, "snap", lock(set)).await.unwrap_err() else {
+            panic!("{set} was taken")
+        };
+        assert_eq!(found[0].field, field);
+    }
+    for set in [r#"{"env":false}"#, r#"{"n":1.0}"#, r#"{"env":"keys"}"#] {
+        bench.rule(id, "snap", lock(set)).await.unwrap();
+        assert_eq!(bench.state(id, "snap").await, ToolState::Served, "{set}");
+    }
+    bench.lists(id, "srv", &[&snap.replace(r#","keys""#, "")]).await;
+    bench.approve(id, "snap").await;
+    let tool = bench.tool(id, "snap").await.tool.clone();
+    let issues: Vec<_> = tool.lock_issues.iter().map(|issue| issue.name.as_str()).collect();
+    assert_eq!((tool.state(), issues), (ToolState::LockMismatch, vec!["env"]));
+}
+
+/// BR-093.
 #[tokio::test]
 async fn a_dot_in_the_name_of_an_input_is_an_ordinary_character() {
-    // BR-093
     let search = r#"{"name":"search","inputSchema":{"type":"object","properties":{"projects.any":{"type":"string"},"due_on.before":{"type":"string"},"projects_any":{"type":"string"}},"required":["projects.any"]}}"#;
     let bench = Workbench::new().await;
     let id = bench.upstream("srv", &[search]).await;

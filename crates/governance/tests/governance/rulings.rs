@@ -133,9 +133,9 @@ async fn a_slug_that_another_upstream_has_is_refused_in_any_folding() {
     assert_eq!(taken, Fault::SlugTaken { slug: "git_hub".into() });
 }
 
+/// BR-005.
 #[tokio::test]
 async fn a_slug_that_would_make_names_ambiguous_is_refused() {
-    // BR-005
     let bench = Workbench::new().await;
     for slug in ["my__db", "a_", "_a", "A", ""] {
         let Err(Fault::Invalid(found)) =

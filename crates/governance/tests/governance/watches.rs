@@ -8,10 +8,11 @@ use toolgate_catalog::{
 };
 use toolgate_definition::Definition;
 use toolgate_domain::{
-    Clock, ToolId, UpstreamId,
+    Clock, ToolId, ToolState, UpstreamId,
     limits::MAX_WITHDRAWN_TOOLS,
     tool::{Observed, SeenDefinition},
 };
+use toolgate_governance::Wish;
 use toolgate_records::{Key, Record};
 use toolgate_store::{Commit, Revision};
 use toolgate_store_memory::MemoryStore;
@@ -87,19 +88,24 @@ async fn a_tool_that_comes_back_is_not_withdrawn_from_who_resumes() {
     assert_eq!(bench.snapshot().await.tool_count(), 2);
 }
 
+/// BR-101.
 #[tokio::test]
 async fn what_left_while_the_watch_of_the_store_was_compacted_is_withdrawn() {
-    // BR-101
     let inner = Arc::new(MemoryStore::new());
     let troubled = Arc::new(TroubledStore::new(inner.clone()));
     let bench = Workbench::over(inner).await;
     let id = bench.upstream("srv", &[&definition("a", "d"), &definition("b", "d")]).await;
+    bench.approve(id, "b").await;
     let replica = bench.replica(troubled.clone()).await;
     let mut watch = watch(&replica, View::Raw, None).await;
     watch.next().await.unwrap();
+    assert_eq!(replica.state(id, "b").await, ToolState::Served);
     troubled.let_watches_flow(false);
     let gone = delete(&bench, [Key::Observed(bench.client, id, "a".into())]).await;
-    bench.approve(id, "b").await;
+    for n in 0..100 {
+        bench.rule(id, "b", Wish::SetDescription(Some(format!("words {n}")))).await.unwrap();
+    }
+    bench.rule(id, "b", Wish::Disable).await.unwrap();
     let now = bench.snapshot().await.revision();
     assert!(replica.snapshot().await.revision() < gone, "the replica is cut off");
     troubled.cuts_watches();
@@ -109,7 +115,7 @@ async fn what_left_while_the_watch_of_the_store_was_compacted_is_withdrawn() {
     })
     .await;
     assert_eq!(withdrawn(&mut watch, now).await, ids(id, &["a"]));
-    assert_eq!(replica.state(id, "b").await, bench.state(id, "b").await);
+    assert_eq!(replica.state(id, "b").await, ToolState::Disabled);
 }
 
 #[tokio::test]

@@ -101,7 +101,7 @@ mod tests {
     const STREAM: &str = "\u{feff}: hello\n\nid: 1\nretry: 5\ndata:\n\nevent: ping\ndata: no\n\nevent: message\n\
                           data: {\"a\":\ndata:  1}\n\ndata:é\nevent\n\nnonsense\ndata\ndata\n\ndata: cut off";
 
-    // BR-045, BR-051
+    /// BR-045, BR-051.
     #[test]
     fn lines_may_end_in_any_way_and_chunks_may_be_cut_anywhere() {
         for end in ["\n", "\r\n", "\r"] {

@@ -3,7 +3,7 @@ use toolgate_upstream::ListingError;
 
 use super::{A, assert_complete, assert_protocol_error, list};
 
-// BR-051
+/// BR-051.
 #[tokio::test]
 async fn both_kinds_of_answer_are_offered_and_event_streams_are_read() {
     let server = ScriptedServer::start().await;
@@ -16,7 +16,7 @@ async fn both_kinds_of_answer_are_offered_and_event_streams_are_read() {
     }
 }
 
-// BR-051
+/// BR-051.
 #[tokio::test]
 async fn what_comes_before_the_answer_in_a_stream_is_passed_over_and_data_lines_are_joined() {
     let server = ScriptedServer::start().await;
@@ -30,7 +30,7 @@ async fn what_comes_before_the_answer_in_a_stream_is_passed_over_and_data_lines_
     assert_complete(list(&server).await, &[A]);
 }
 
-// BR-045
+/// BR-045.
 #[tokio::test]
 async fn a_stream_with_carriage_returns_is_read_and_those_inside_strings_are_kept() {
     let entry = r#"{"name":"a","description":"l1\r\nl2","inputSchema":{}}"#;
@@ -42,7 +42,7 @@ async fn a_stream_with_carriage_returns_is_read_and_those_inside_strings_are_kep
     }
 }
 
-// BR-089
+/// BR-089.
 #[tokio::test]
 async fn a_foreign_id_in_a_stream_is_not_the_answer_and_a_text_id_is() {
     let server = ScriptedServer::start().await;
@@ -53,7 +53,7 @@ async fn a_foreign_id_in_a_stream_is_not_the_answer_and_a_text_id_is() {
     assert_complete(list(&server).await, &[A]);
 }
 
-// BR-089
+/// BR-089.
 #[tokio::test]
 async fn a_document_or_a_stream_without_our_answer_is_an_error_at_once() {
     let server = ScriptedServer::start().await;
@@ -77,7 +77,7 @@ async fn a_ping_in_a_stream_is_answered() {
     assert!(answers[1].contains(r#""id":9,"error":{"code":-32601"#));
 }
 
-// BR-041
+/// BR-041.
 #[tokio::test]
 async fn an_ambiguous_envelope_is_refused() {
     let server = ScriptedServer::start().await;

@@ -7,7 +7,7 @@ use toolgate_upstream_mcp::{McpServers, StdioAllow};
 
 use super::{A, assert_complete, assert_protocol_error, bounds, endpoint, list, list_within, servers};
 
-// BR-027
+/// BR-027.
 #[tokio::test]
 async fn each_broken_server_has_an_error_of_its_own() {
     let (good, broken, garbled) =
@@ -36,7 +36,7 @@ async fn an_answer_that_is_no_message_says_what_is_wrong_with_it() {
     }
 }
 
-// BR-055
+/// BR-055.
 #[tokio::test]
 async fn a_slow_server_ends_within_its_own_budget_and_delays_no_other() {
     let (fast, black, slow, drip, events) = (
@@ -88,7 +88,7 @@ async fn a_slow_server_ends_within_its_own_budget_and_delays_no_other() {
     }
 }
 
-// BR-055, BR-065
+/// BR-055, BR-065.
 #[tokio::test]
 async fn the_whole_listing_has_a_time_limit_too() {
     let server = ScriptedServer::start().await;
@@ -100,7 +100,7 @@ async fn the_whole_listing_has_a_time_limit_too() {
     assert_eq!(listing.end, ListingEnd::Incomplete(Incomplete::Page { page: 2, error }));
 }
 
-// BR-057
+/// BR-057.
 #[tokio::test]
 async fn a_refused_credential_keeps_the_challenge_and_is_tried_once() {
     let challenge = r#"Bearer resource_metadata="https://up.example/.well-known/x", scope="tools.read", error="invalid_token""#;
@@ -137,7 +137,7 @@ async fn law_12_no_error_repeats_a_credential_or_an_address() {
     assert!(!format!("{:?}", endpoint(&server)).contains("s3cret"));
 }
 
-// BR-059
+/// BR-059.
 #[tokio::test]
 async fn a_redirect_within_the_origin_is_followed_as_a_post() {
     let server = ScriptedServer::start().await;
@@ -150,7 +150,7 @@ async fn a_redirect_within_the_origin_is_followed_as_a_post() {
     assert_eq!(received[0].headers["authorization"], received[1].headers["authorization"]);
 }
 
-// BR-059, law 12
+/// BR-059, law 12.
 #[tokio::test]
 async fn law_12_a_redirect_elsewhere_is_refused_and_takes_no_credential_along() {
     let (server, other) = (ScriptedServer::start().await, ScriptedServer::start().await);

@@ -83,7 +83,7 @@ async fn a_subscription_declares_itself_and_asks_for_tools_alone() {
     assert_eq!(request.headers["mcp-method"], "subscriptions/listen");
 }
 
-// BR-053
+/// BR-053.
 #[tokio::test]
 async fn a_server_that_tells_nothing_is_not_waited_for() {
     let [session, stateless] = both_eras().await;

@@ -5,7 +5,7 @@ use toolgate_upstream::{Bounds, Incomplete, ListingEnd, ListingError};
 
 use super::{A, B, C, assert_complete, bounds, list, list_within};
 
-// BR-007
+/// BR-007.
 #[tokio::test]
 async fn all_pages_are_read_and_cursors_go_back_byte_for_byte() {
     let server = ScriptedServer::start().await;
@@ -20,7 +20,7 @@ async fn all_pages_are_read_and_cursors_go_back_byte_for_byte() {
     assert_eq!(sent, [None, Some(cursors[0].into()), Some(cursors[1].into())]);
 }
 
-// BR-008
+/// BR-008.
 #[tokio::test]
 async fn an_empty_cursor_is_followed_once_and_ends_the_listing_when_it_comes_again() {
     let server = ScriptedServer::start().await;
@@ -51,7 +51,7 @@ async fn a_list_without_end_stops_at_the_page_limit() {
     assert_eq!(server.received_for("tools/list").len(), 3);
 }
 
-// BR-065
+/// BR-065.
 #[tokio::test]
 async fn a_failure_after_the_first_page_makes_the_listing_incomplete() {
     for (reply, error) in [
@@ -68,7 +68,7 @@ async fn a_failure_after_the_first_page_makes_the_listing_incomplete() {
     }
 }
 
-// BR-065
+/// BR-065.
 #[tokio::test]
 async fn a_first_page_that_fails_is_no_listing() {
     let server = ScriptedServer::start().await;
@@ -83,7 +83,7 @@ async fn a_first_page_that_fails_is_no_listing() {
     assert_complete(list(&server).await, &[A]);
 }
 
-// BR-025, BR-041
+/// BR-025, BR-041.
 #[tokio::test]
 async fn a_faulty_entry_does_not_touch_the_others() {
     let entries = [
@@ -101,7 +101,7 @@ async fn a_faulty_entry_does_not_touch_the_others() {
     assert_complete(list(&server).await, &entries);
 }
 
-// law 1, BR-045
+/// BR-045, law 1.
 #[tokio::test]
 async fn law_01_an_entry_crosses_with_the_exact_text_that_was_sent() {
     let entries = [
@@ -113,7 +113,7 @@ async fn law_01_an_entry_crosses_with_the_exact_text_that_was_sent() {
     assert_complete(list(&server).await, &entries);
 }
 
-// BR-043
+/// BR-043.
 #[tokio::test]
 async fn a_deep_entry_is_listed_beside_the_others() {
     let nested = |levels: usize| {
@@ -126,7 +126,7 @@ async fn a_deep_entry_is_listed_beside_the_others() {
     assert_complete(list(&server).await, &entries);
 }
 
-// BR-095
+/// BR-095.
 #[tokio::test]
 async fn an_answer_over_the_limit_is_refused_while_it_is_read() {
     let server = ScriptedServer::start().await;
@@ -142,7 +142,7 @@ async fn an_answer_over_the_limit_is_refused_while_it_is_read() {
     assert_complete(list_within(&server, &wide).await, &[huge.as_str(), A]);
 }
 
-// BR-095
+/// BR-095.
 #[tokio::test]
 async fn the_pages_of_one_listing_share_a_limit() {
     let server = ScriptedServer::start().await;
@@ -153,7 +153,7 @@ async fn the_pages_of_one_listing_share_a_limit() {
     assert_eq!((listing.entries.len(), listing.end), (2, ListingEnd::Incomplete(bound)));
 }
 
-// BR-095
+/// BR-095.
 #[tokio::test]
 async fn the_entries_of_one_listing_are_counted() {
     let server = ScriptedServer::start().await;
@@ -168,7 +168,7 @@ fn gzip(text: &str) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-// BR-061
+/// BR-061.
 #[tokio::test]
 async fn a_gzip_answer_is_decoded() {
     let server = ScriptedServer::start().await;
@@ -179,7 +179,7 @@ async fn a_gzip_answer_is_decoded() {
     assert_eq!(offered, "gzip");
 }
 
-// BR-061, BR-095
+/// BR-061, BR-095.
 #[tokio::test]
 async fn an_answer_is_measured_after_decompression() {
     let server = ScriptedServer::start().await;
@@ -190,7 +190,7 @@ async fn an_answer_is_measured_after_decompression() {
     assert_eq!(list(&server).await, Err(too_large));
 }
 
-// BR-061
+/// BR-061.
 #[tokio::test]
 async fn an_encoding_that_was_not_offered_is_refused_by_its_name() {
     let server = ScriptedServer::start().await;

@@ -87,7 +87,7 @@ async fn a_server_that_changed_its_revision_is_asked_again_after_one_failure() {
     assert_eq!(listed().await.unwrap().protocol_version, STATELESS);
 }
 
-// BR-063
+/// BR-063.
 #[tokio::test]
 async fn a_server_that_refuses_the_probe_in_any_way_is_met_with_a_handshake() {
     for refusal in [
@@ -126,7 +126,7 @@ async fn a_server_that_is_silent_about_the_probe_is_met_with_a_handshake() {
     assert_complete(super::list_within(&server, &impatient).await, &[A]);
 }
 
-// BR-063
+/// BR-063.
 #[tokio::test]
 async fn a_refused_revision_leads_to_one_that_both_sides_know() {
     let unsupported = |supported: &str| {
@@ -163,7 +163,7 @@ async fn errors_of_the_stateless_revisions_are_told_as_they_are() {
     assert_eq!(list(&server).await, Err(told));
 }
 
-// BR-057
+/// BR-057.
 #[tokio::test]
 async fn a_server_that_wants_a_credential_or_has_no_time_is_asked_once() {
     for status in [401, 403, 429, 503] {

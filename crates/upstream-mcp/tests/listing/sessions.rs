@@ -12,6 +12,7 @@ fn methods(server: &ScriptedServer) -> Vec<String> {
     received.filter(|method| method != "server/discover").collect()
 }
 
+/// BR-063.
 #[tokio::test]
 async fn a_session_is_opened_used_and_deleted() {
     let server = ScriptedServer::start().await;
@@ -40,7 +41,7 @@ async fn a_session_is_opened_used_and_deleted() {
     assert_eq!(offer["params"], params);
 }
 
-// BR-049
+/// BR-049.
 #[tokio::test]
 async fn a_forgotten_session_is_opened_again_once_and_the_listing_starts_over() {
     let server = ScriptedServer::start().await;
@@ -63,7 +64,7 @@ async fn a_forgotten_session_is_opened_again_once_and_the_listing_starts_over() 
     assert_eq!(header(&last, "mcp-session-id"), Some("session-2"));
 }
 
-// BR-049, BR-051, BR-053, BR-063
+/// BR-049, BR-051, BR-053, BR-063.
 #[tokio::test]
 async fn every_session_revision_is_read_as_documents_and_as_events_and_outlives_a_lost_session() {
     for revision in ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] {
@@ -84,7 +85,7 @@ async fn every_session_revision_is_read_as_documents_and_as_events_and_outlives_
     }
 }
 
-// BR-049
+/// BR-049.
 #[tokio::test]
 async fn a_new_session_that_is_forgotten_too_ends_the_listing() {
     let server = ScriptedServer::start().await;
@@ -94,7 +95,7 @@ async fn a_new_session_that_is_forgotten_too_ends_the_listing() {
     assert_eq!((server.received_for("initialize").len(), server.received_for("tools/list").len()), (2, 2));
 }
 
-// BR-049
+/// BR-049.
 #[tokio::test]
 async fn a_session_that_is_gone_when_a_ping_is_answered_is_opened_again_too() {
     let server = ScriptedServer::start().await;
@@ -115,7 +116,7 @@ async fn without_a_session_404_is_an_error_like_another() {
     assert_eq!(methods(&server), ["initialize", "notifications/initialized", "tools/list"]);
 }
 
-// BR-053
+/// BR-053.
 #[tokio::test]
 async fn refusals_of_get_and_delete_and_empty_acceptances_are_normal() {
     let server = ScriptedServer::start().await;
@@ -140,7 +141,7 @@ async fn a_server_that_never_answers_a_delete_does_not_hold_the_listing() {
     assert!(started.elapsed() < super::bounds().answer_timeout / 2);
 }
 
-// BR-063
+/// BR-063.
 #[tokio::test]
 async fn each_known_revision_is_spoken_and_others_are_named() {
     for revision in ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] {

@@ -58,7 +58,7 @@ async fn assert_dies(pid: &str) {
     tokio::time::timeout(Duration::from_secs(10), died).await.expect("the process lives on");
 }
 
-// BR-045
+/// BR-045.
 #[tokio::test]
 async fn lines_may_end_in_crlf_blank_ones_are_skipped_and_strings_keep_theirs() {
     let entry = r#"{"name":"a","description":"l1\r\nl2","inputSchema":{"type":"object"}}"#;
@@ -218,7 +218,7 @@ async fn a_child_that_ends_on_the_probe_is_started_again() {
     }
 }
 
-// BR-055
+/// BR-055.
 #[tokio::test]
 async fn a_silent_child_ends_within_its_budget() {
     let short = Bounds { connect_timeout: Duration::from_millis(300), ..bounds() };
@@ -226,7 +226,7 @@ async fn a_silent_child_ends_within_its_budget() {
     assert_eq!(silent, Err(ListingError::Timeout("the handshake took longer than 300 ms".into())));
 }
 
-// BR-095
+/// BR-095.
 #[tokio::test]
 async fn an_endless_line_and_endless_lines_end_at_the_limit() {
     let too_large = Err(ListingError::TooLarge("more than 1048576 bytes in one answer".into()));
