@@ -51,7 +51,7 @@ pub struct Grpc {
     pub addr: SocketAddr,
 }
 
-/// The listener for `/livez` and `/readyz`.
+/// The listener for `/livez`, `/readyz` and `/metrics`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Admin {
     /// Where to listen. Port 0 takes a free one.

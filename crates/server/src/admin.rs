@@ -1,4 +1,4 @@
-//! What the platform asks: is the process alive, does it take work.
+//! What the platform asks: is the process alive, does it take work, what has it counted.
 
 use axum::{
     Router,
@@ -10,9 +10,12 @@ use axum::{
 use serde_json::json;
 use toolgate_lifecycle::{Phase, Readiness};
 
-/// `/livez` and `/readyz`.
-pub(crate) fn router(readiness: Readiness) -> Router {
-    Router::new().route("/livez", get(async || "ok")).route("/readyz", get(readyz)).with_state(readiness)
+use crate::metrics::{self, Metrics};
+
+/// `/livez`, `/readyz` and `/metrics`.
+pub(crate) fn router(readiness: Readiness, metrics: Metrics) -> Router {
+    let router = Router::new().route("/livez", get(async || "ok")).route("/readyz", get(readyz));
+    router.with_state(readiness).merge(metrics::router(metrics))
 }
 
 /// 200 while work is taken, degraded or not; 503 before and after.

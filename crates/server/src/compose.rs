@@ -34,6 +34,7 @@ use crate::{
     bootstrap::{Operator, bootstrap},
     failure::Failure,
     listeners::{Addresses, Listeners},
+    metrics::{self, Metrics},
     request_spans::{in_call_spans, in_callers_trace},
 };
 
@@ -41,6 +42,8 @@ use crate::{
 const STORE_FOLDER: &str = "store";
 /// How often the store is asked whether it is well.
 const STORE_CHECK_EVERY: Duration = Duration::from_secs(1);
+/// Longest pause before what could not be read at the start is tried again.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 const KEEPALIVE_EVERY: Duration = Duration::from_secs(30);
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -67,12 +70,14 @@ impl Running {
         let addresses = listeners.addresses(settings);
         let Listeners { http, grpc, admin } = listeners;
         let soft = shutdown.soft().clone();
-        let served = axum::serve(admin, admin::router(readiness.clone()));
+        let metrics = Metrics::new();
+        let served = axum::serve(admin, admin::router(readiness.clone(), metrics.clone()));
         shutdown.spawn("admin", served.with_graceful_shutdown(soft.clone().cancelled_owned()).into_future());
 
         let (engine, sealer) = prepare(settings).await?;
         let store = Arc::clone(&engine.store);
         let (governance, gate) = governance(settings, &store, Arc::clone(&sealer))?;
+        metrics.show_syncs(Arc::clone(governance.syncs().tally()));
         let operator = bootstrap(&governance, settings).await?;
         let catalog_service = CatalogService::new(governance.catalog().clone(), gate.clone(), soft.clone());
         let governance_service = GovernanceService::new(governance.clone(), gate);
@@ -90,7 +95,7 @@ impl Running {
                     .accept_compressed(CompressionEncoding::Gzip)
                     .send_compressed(CompressionEncoding::Gzip),
             );
-        let services = in_callers_trace(in_call_spans(services.into_axum_router()));
+        let services = in_callers_trace(in_call_spans(services.into_axum_router(), metrics.clone()));
         let router = transport::Server::builder()
             .http2_keepalive_interval(Some(KEEPALIVE_EVERY))
             .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
@@ -98,7 +103,8 @@ impl Running {
         let incoming = TcpListenerStream::new(grpc);
         shutdown.spawn("grpc", router.serve_with_incoming_shutdown(incoming, soft.clone().cancelled_owned()));
 
-        let http_router = in_callers_trace(http_router(settings, Arc::new(catalog_service), sealer));
+        let http_router = metrics::counted(http_router(settings, Arc::new(catalog_service), sealer), metrics);
+        let http_router = in_callers_trace(http_router);
         let served = axum::serve(http, http_router).with_graceful_shutdown(soft.clone().cancelled_owned());
         shutdown.spawn("http", served.into_future());
 
@@ -242,12 +248,17 @@ async fn begin_syncs(governance: Governance, soft: CancellationToken) -> Result<
         governance.syncs().keep_all(governance.catalog()).await?;
         governance.resume_sweeps().await
     };
+    let (mut told, mut pause) = (None, STORE_CHECK_EVERY);
     while let Err(fault) = begin().await {
-        tracing::error!(fault = ?fault, "what is to be synced and swept cannot be read");
+        if told.as_ref() != Some(&fault) {
+            tracing::error!(fault = ?fault, "what is to be synced and swept cannot all be read");
+            told = Some(fault);
+        }
         tokio::select! {
             () = soft.cancelled() => break,
-            () = tokio::time::sleep(STORE_CHECK_EVERY) => {}
+            () = tokio::time::sleep(pause) => {}
         }
+        pause = (pause * 2).min(LONGEST_PAUSE);
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ mod compose;
 mod demo;
 mod failure;
 mod listeners;
+mod metrics;
 mod request_spans;
 mod sample_server;
 mod serve;

@@ -1,5 +1,5 @@
-//! Requests as parts of traces: both faces join the caller's trace, and each gRPC call gets a span and a correlation id.
-//! The HTTP face makes its spans itself.
+//! Requests as parts of traces: both faces join the caller's trace, and each gRPC call gets a span and a correlation id and
+//! is counted. The HTTP face makes its spans itself.
 
 use std::{
     pin::Pin,
@@ -9,9 +9,9 @@ use std::{
 use axum::{
     Router,
     body::{Body, HttpBody},
-    extract::Request,
+    extract::{Request, State},
     http::{HeaderMap, HeaderValue},
-    middleware::{Next, from_fn},
+    middleware::{Next, from_fn, from_fn_with_state},
     response::Response,
 };
 use hyper::body::{Bytes, Frame, SizeHint};
@@ -21,7 +21,7 @@ use toolgate_http_facade::{X_CORRELATION_ID, correlation_id};
 use toolgate_telemetry::CallersTrace;
 use tracing::{Instrument, Span, field::Empty};
 
-use crate::compose::random;
+use crate::{compose::random, metrics::Metrics};
 
 /// `router` with each request in its caller's trace.
 pub(crate) fn in_callers_trace(router: Router) -> Router {
@@ -31,25 +31,26 @@ pub(crate) fn in_callers_trace(router: Router) -> Router {
     }))
 }
 
-/// `services` with a span and a correlation id for each call.
-pub(crate) fn in_call_spans(services: Router) -> Router {
-    services.layer(from_fn(answer_call))
+/// `services` with a span and a correlation id for each call, which is counted when it ends.
+pub(crate) fn in_call_spans(services: Router, metrics: Metrics) -> Router {
+    services.layer(from_fn_with_state(metrics, answer_call))
 }
 
-async fn answer_call(request: Request, next: Next) -> Response {
+async fn answer_call(State(metrics): State<Metrics>, request: Request, next: Next) -> Response {
     let id = correlation_id(request.headers(), &random);
-    let span = call_span(request.uri().path(), &id);
-    let mut response = next.run(request).instrument(span.clone()).await;
+    let method = known_method(request.uri().path());
+    let mut call = Call { span: call_span(method, &id), method, code: Code::Cancelled, metrics };
+    let mut response = next.run(request).instrument(call.span.clone()).await;
     // Without a body the status stands among the headers.
-    note_status(&span, response.headers());
+    call.note_status(response.headers());
     response.headers_mut().insert(X_CORRELATION_ID, id);
-    response.map(|body| Body::new(Spanned { body, span }))
+    response.map(|body| Body::new(Spanned { body, call }))
 }
 
 /// By OpenTelemetry's conventions for gRPC servers. Of a method that is not served nothing is noted: its name is whatever
 /// the caller wrote.
-fn call_span(path: &str, id: &HeaderValue) -> Span {
-    let (service, method) = known_method(path).unzip();
+fn call_span(method: Option<(&'static str, &'static str)>, id: &HeaderValue) -> Span {
+    let (service, method) = method.unzip();
     let span = tracing::info_span!(
         "grpc_call",
         otel.name = Empty,
@@ -68,14 +69,32 @@ fn call_span(path: &str, id: &HeaderValue) -> Span {
     span
 }
 
-fn note_status(span: &Span, headers: &HeaderMap) {
-    let Some(status) = headers.get("grpc-status") else { return };
-    let code = Code::from_bytes(status.as_bytes());
-    span.record("rpc.grpc.status_code", code as i32);
-    if is_fault_of_the_server(code) {
-        span.record("otel.status_code", "ERROR");
+/// A call from its first byte to its last, or to where the caller goes away.
+struct Call {
+    span: Span,
+    method: Option<(&'static str, &'static str)>,
+    /// Cancelled until it is answered.
+    code: Code,
+    metrics: Metrics,
+}
+
+impl Call {
+    fn note_status(&mut self, headers: &HeaderMap) {
+        let Some(status) = headers.get("grpc-status") else { return };
+        let code = Code::from_bytes(status.as_bytes());
+        self.code = code;
+        self.span.record("rpc.grpc.status_code", code as i32);
+        if is_fault_of_the_server(code) {
+            self.span.record("otel.status_code", "ERROR");
+        }
+        self.span.in_scope(|| tracing::debug!(code = ?code, "call answered with {code:?}"));
     }
-    span.in_scope(|| tracing::debug!(code = ?code, "call answered with {code:?}"));
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.metrics.call_ended(self.method, self.code);
+    }
 }
 
 fn is_fault_of_the_server(code: Code) -> bool {
@@ -90,10 +109,10 @@ fn is_fault_of_the_server(code: Code) -> bool {
     )
 }
 
-/// An answer that is sent within its span; the span ends with the last byte, or when the caller goes away.
+/// An answer that is sent within the span of its call.
 struct Spanned {
     body: Body,
-    span: Span,
+    call: Call,
 }
 
 impl HttpBody for Spanned {
@@ -104,12 +123,12 @@ impl HttpBody for Spanned {
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let Self { body, span } = self.get_mut();
-        let polled = span.in_scope(|| Pin::new(body).poll_frame(context));
+        let Self { body, call } = self.get_mut();
+        let polled = call.span.in_scope(|| Pin::new(body).poll_frame(context));
         if let Poll::Ready(Some(Ok(frame))) = &polled
             && let Some(trailers) = frame.trailers_ref()
         {
-            note_status(span, trailers);
+            call.note_status(trailers);
         }
         polled
     }

@@ -24,6 +24,7 @@ mod history;
 mod isolation;
 mod keys;
 mod listings;
+mod metrics;
 mod outgoing;
 mod process;
 mod python_client;

@@ -26,7 +26,7 @@ pub struct Addresses {
     pub http: SocketAddr,
     /// gRPC.
     pub grpc: SocketAddr,
-    /// `/livez` and `/readyz`.
+    /// `/livez`, `/readyz` and `/metrics`.
     pub admin: SocketAddr,
 }
 
