@@ -1,10 +1,10 @@
 //! Faults that people met in systems like this one. Each has tests that bear its number in their doc comment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::files::texts;
 
-/// Number and kind of every case that is answered so far.
+/// Number and kind of every case that is answered whole.
 const CASES: &[(&str, &str)] = &[
     ("BR-001", "a name is longer than models take"),
     ("BR-003", "two names become one when they are made valid"),
@@ -47,29 +47,50 @@ const CASES: &[(&str, &str)] = &[
     ("BR-107", "the process is told to stop"),
 ];
 
+/// Those that are still to be answered whole; what is done of them may be labelled.
+const OPEN: &[(&str, &str)] = &[
+    ("BR-011", "a schema holds itself"),
+    ("BR-013", "a reference has to be written out"),
+    ("BR-015", "a reference leads elsewhere"),
+    ("BR-017", "an object schema has no properties"),
+    ("BR-019", "a schema is true or false"),
+    ("BR-021", "a type is a list"),
+    ("BR-023", "a schema is a union at its root"),
+    ("BR-071", "a call of what is not served"),
+    ("BR-077", "a call without arguments"),
+    ("BR-079", "a call with large integers"),
+    ("BR-081", "a result that breaks its schema"),
+    ("BR-083", "annotations get lost"),
+    ("BR-091", "default values"),
+    ("BR-103", "a name in a path"),
+    ("BR-105", "64-bit numbers in JSON"),
+];
+
 #[test]
 fn every_case_has_a_test_that_bears_its_number() {
     let tests = labelled_tests();
     let missing: Vec<_> = CASES.iter().filter(|(number, _)| !tests.contains_key(*number)).collect();
     assert!(missing.is_empty(), "no test is labelled with {missing:?}");
-    let unknown: Vec<_> =
-        tests.iter().filter(|(number, _)| !CASES.iter().any(|(known, _)| known == number)).collect();
-    assert!(unknown.is_empty(), "the table does not know {unknown:?}");
+    let known: BTreeSet<_> = CASES.iter().chain(OPEN).map(|(number, _)| (*number).to_owned()).collect();
+    let unknown: Vec<_> = tests.iter().filter(|(number, _)| !known.contains(*number)).collect();
+    assert!(unknown.is_empty(), "the tables do not know {unknown:?}");
 }
 
 /// Names of the tests of each number: those whose doc comment, right above their attributes, holds it.
 fn labelled_tests() -> BTreeMap<String, Vec<String>> {
-    let mut tests = BTreeMap::<_, Vec<_>>::new();
+    let (mut tests, mut lost) = (BTreeMap::<_, Vec<_>>::new(), Vec::new());
     for (file, text) in texts().iter().filter(|(file, _)| file.ends_with(".rs")) {
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
         for (index, line) in lines.iter().enumerate().filter(|(_, line)| line.starts_with("//")) {
             for number in numbers(line) {
-                let name = test_below(&lines[index..]);
-                let name = name.unwrap_or_else(|| panic!("{file}:{}: {number} labels no test", index + 1));
-                tests.entry(number).or_default().push(name.to_owned());
+                match test_below(&lines[index..]) {
+                    Some(name) => tests.entry(number).or_default().push(name.to_owned()),
+                    None => lost.push(format!("{file}:{}: {number}", index + 1)),
+                }
             }
         }
     }
+    assert!(lost.is_empty(), "not in the doc comment (`///`) of a test: {lost:?}");
     tests
 }
 
