@@ -146,7 +146,7 @@ async fn an_owners_description_outlives_removal_and_return_and_is_no_part_of_wha
     let hash = bench.hash(id, "a").await;
     bench.approve(id, "a").await;
     bench.rule(id, "a", Wish::SetDescription(Some("mine".into()))).await.unwrap();
-    let mine = definition("a", "mine");
+    let mine = definition("srv__a", "mine");
     assert_eq!(bench.tool(id, "a").await.tool.served_definition(), Some(mine.clone()));
     bench.lists(id, "srv", &[]).await;
     assert_eq!(bench.state(id, "a").await, ToolState::Removed);
@@ -159,7 +159,7 @@ async fn an_owners_description_outlives_removal_and_return_and_is_no_part_of_wha
         assert_eq!(refused, Fault::invalid("description", "is blank; leave it out to clear it"));
     }
     bench.rule(id, "a", Wish::SetDescription(None)).await.unwrap();
-    assert_eq!(bench.tool(id, "a").await.tool.served_definition(), Some(listed));
+    assert_eq!(bench.tool(id, "a").await.tool.served_definition(), Some(definition("srv__a", "orig")));
 }
 
 /// BR-075.
