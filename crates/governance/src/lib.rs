@@ -18,6 +18,7 @@ mod delete_upstream;
 mod facts;
 mod governance;
 mod list_api_keys;
+mod master_key;
 mod matter;
 mod revoke_api_key;
 mod rows;

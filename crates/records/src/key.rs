@@ -39,6 +39,7 @@ mod kind {
     pub(super) const GLOBAL_CLIENT_NAME: u8 = 0x02;
     pub(super) const GLOBAL_BOOTSTRAP: u8 = 0x03;
     pub(super) const GLOBAL_DELETED_CLIENT: u8 = 0x04;
+    pub(super) const GLOBAL_KEY_CHECK: u8 = 0x05;
 }
 
 /// The key of a row.
@@ -80,6 +81,8 @@ pub enum Key {
     Bootstrap,
     /// The tombstone of a tenant.
     DeletedClient(ClientId),
+    /// What tells whether a master key is the one of this data.
+    KeyCheck,
 }
 
 /// Bytes that are no key of this layout.
@@ -152,6 +155,7 @@ impl Key {
                 out.extend_from_slice(&[GLOBAL, kind::GLOBAL_DELETED_CLIENT]);
                 out.extend_from_slice(client.bytes());
             }
+            Self::KeyCheck => out.extend_from_slice(&[GLOBAL, kind::GLOBAL_KEY_CHECK]),
         }
     }
 
@@ -283,6 +287,7 @@ fn read(rest: &mut &[u8]) -> Option<Key> {
             [kind::GLOBAL_CLIENT_NAME] => Some(Key::ClientName(take_text(rest)?)),
             [kind::GLOBAL_BOOTSTRAP] => Some(Key::Bootstrap),
             [kind::GLOBAL_DELETED_CLIENT] => Some(Key::DeletedClient(ClientId::from_bytes(take(rest)?))),
+            [kind::GLOBAL_KEY_CHECK] => Some(Key::KeyCheck),
             _ => None,
         },
         _ => None,
@@ -376,6 +381,7 @@ mod tests {
             name().prop_map(Key::ClientName),
             Just(Key::Bootstrap),
             client().prop_map(Key::DeletedClient),
+            Just(Key::KeyCheck),
         ]
     }
 

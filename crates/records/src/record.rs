@@ -7,7 +7,7 @@ use toolgate_domain::{
     credential::ApiKey,
     sync_status::{LastListing, SyncStatus},
     tool::{Observed, Ruled, SeenDefinition},
-    upstream::Tombstone,
+    upstream::{Sealed, Tombstone},
 };
 
 use crate::{
@@ -86,6 +86,8 @@ pub enum Record {
     Bootstrap(KeyId),
     /// The tombstone of a tenant.
     DeletedClient(ClientId, DeletedClient),
+    /// What tells whether a master key is the one of this data.
+    KeyCheck(Sealed),
 }
 
 impl Record {
@@ -112,6 +114,7 @@ impl Record {
             Self::ClientName(name, _) => Key::ClientName(name.clone()),
             Self::Bootstrap(_) => Key::Bootstrap,
             Self::DeletedClient(client, _) => Key::DeletedClient(*client),
+            Self::KeyCheck(_) => Key::KeyCheck,
         }
     }
 
@@ -142,6 +145,7 @@ impl Record {
             Self::ClientName(_, client) => codec::encode(&key, &reference(client.bytes())),
             Self::Bootstrap(id) => codec::encode(&key, &reference(id.bytes())),
             Self::DeletedClient(_, deleted) => codec::encode(&key, &deleted_client_row(deleted)),
+            Self::KeyCheck(sealed) => codec::encode(&key, &stored::KeyCheck { sealed: sealed.0.clone() }),
         };
         (key, value)
     }
@@ -183,6 +187,10 @@ impl Record {
             Key::ClientName(name) => Self::ClientName(name, ClientId::from_bytes(row.reference()?)),
             Key::Bootstrap => Self::Bootstrap(KeyId::from_bytes(row.reference()?)),
             Key::DeletedClient(client) => Self::DeletedClient(client, read_deleted_client(&row)?),
+            Key::KeyCheck => {
+                let payload: stored::KeyCheck = row.payload()?;
+                Self::KeyCheck(Sealed(payload.sealed))
+            }
         })
     }
 }

@@ -336,6 +336,13 @@ pub(crate) struct Status {
     pub earlier_text_bytes: u64,
 }
 
+/// A text that is known, sealed under the master key of this data.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct KeyCheck {
+    #[prost(bytes = "vec", tag = "1")]
+    pub sealed: Vec<u8>,
+}
+
 /// A reference to a client or to an API key.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Reference {

@@ -1,6 +1,6 @@
 //! Settings in, a running server out.
 
-use std::{fs, io, os::unix::fs::DirBuilderExt, path::Path, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use axum::Router;
 use tokio_stream::wrappers::TcpListenerStream;
@@ -11,7 +11,7 @@ use toolgate_catalog::{
     Catalog,
     sync::{SyncLimits, Syncs},
 };
-use toolgate_config::{PrivateAddresses, Settings, StoreEngine};
+use toolgate_config::{PrivateAddresses, Settings};
 use toolgate_governance::Governance;
 use toolgate_grpc_api::{
     CatalogServer, CatalogService, Gate, GovernanceService, Health, MAX_REQUEST_BYTES, reflection,
@@ -21,10 +21,8 @@ use toolgate_identity::Authenticator;
 use toolgate_lifecycle::{Readiness, Shutdown};
 use toolgate_mcp_face::McpSettings;
 use toolgate_outbound::{Outbound, Private};
-use toolgate_sealing::{MasterKey, Sealer};
+use toolgate_sealing::Sealer;
 use toolgate_store::SharedStore;
-use toolgate_store_memory::MemoryStore;
-use toolgate_store_sled::SledStore;
 use toolgate_upstream::Bounds;
 use toolgate_upstream_mcp::{McpServers, StdioAllow};
 
@@ -32,14 +30,13 @@ use crate::{
     admin,
     ambient::{SystemClock, SystemEntropy},
     bootstrap::{Operator, bootstrap},
+    data::{Engine, prepare},
     failure::Failure,
     listeners::{Addresses, Listeners},
     metrics::{self, Metrics},
     request_spans::{in_call_spans, in_callers_trace},
 };
 
-/// Folder of the store inside the data directory.
-const STORE_FOLDER: &str = "store";
 /// How often the store is asked whether it is well.
 const STORE_CHECK_EVERY: Duration = Duration::from_secs(1);
 /// Longest pause before what could not be read at the start is tried again.
@@ -55,12 +52,6 @@ pub(crate) struct Running {
     store: SharedStore,
 }
 
-/// The store, and what it says of its health.
-struct Engine {
-    store: SharedStore,
-    is_healthy: Box<dyn Fn() -> bool + Send + Sync>,
-}
-
 impl Running {
     /// Starts everything. When it answers, work is taken.
     pub(crate) async fn start(settings: &Settings) -> Result<Self, Failure> {
@@ -74,9 +65,11 @@ impl Running {
         let served = axum::serve(admin, admin::router(readiness.clone(), metrics.clone()));
         shutdown.spawn("admin", served.with_graceful_shutdown(soft.clone().cancelled_owned()).into_future());
 
-        let (engine, sealer) = prepare(settings).await?;
-        let store = Arc::clone(&engine.store);
+        let (Engine { store, is_healthy }, sealer) = prepare(settings).await?;
         let (governance, gate) = governance(settings, &store, Arc::clone(&sealer))?;
+        if !governance.is_under_this_master_key().await.map_err(Failure::Prepare)? {
+            return Err(Failure::ForeignMasterKey(settings.master_key_path()));
+        }
         metrics.show_syncs(Arc::clone(governance.syncs().tally()));
         let operator = bootstrap(&governance, settings).await?;
         let catalog_service = CatalogService::new(governance.catalog().clone(), gate.clone(), soft.clone());
@@ -109,7 +102,7 @@ impl Running {
         shutdown.spawn("http", served.into_future());
 
         shutdown.spawn("health", tell_health(health, readiness.clone()));
-        shutdown.spawn("store", watch_store(engine.is_healthy, readiness.clone(), soft.clone()));
+        shutdown.spawn("store", watch_store(is_healthy, readiness.clone(), soft.clone()));
         shutdown.spawn("syncs", begin_syncs(governance, soft));
         readiness.ready();
         Ok(Self { addresses, operator, shutdown, store })
@@ -121,37 +114,6 @@ impl Running {
             tracing::error!(error = %error, "the store did not close well");
         }
     }
-}
-
-/// The store and the key that its secrets are under. A missing key beside existing data is an error, never a new key.
-async fn prepare(settings: &Settings) -> Result<(Engine, Arc<Sealer>), Failure> {
-    let data_dir = &settings.store.data_dir;
-    make_private(data_dir).map_err(|source| Failure::File { path: data_dir.clone(), source })?;
-    match settings.store.engine {
-        StoreEngine::Memory => {
-            let master = match &settings.keys.master_key_file {
-                Some(path) => MasterKey::load_or_create(path, false)?,
-                None => MasterKey::ephemeral(),
-            };
-            let store = Arc::new(MemoryStore::new());
-            Ok((Engine { store, is_healthy: Box::new(|| true) }, Arc::new(Sealer::new(&master))))
-        }
-        StoreEngine::Sled => {
-            let folder = data_dir.join(STORE_FOLDER);
-            let master = MasterKey::load_or_create(&settings.master_key_path(), folder.exists())?;
-            let cache_bytes = u64::from(settings.store.sled_cache_mib) * 1024 * 1024;
-            let options = toolgate_store_sled::Options { cache_bytes, ..Default::default() };
-            let opening = tokio::task::spawn_blocking(move || SledStore::open(&folder, options));
-            let store = Arc::new(opening.await.map_err(|error| Failure::Runtime(io::Error::other(error)))??);
-            let asked = Arc::clone(&store);
-            let engine = Engine { store, is_healthy: Box::new(move || asked.healthy()) };
-            Ok((engine, Arc::new(Sealer::new(&master))))
-        }
-    }
-}
-
-fn make_private(folder: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 fn governance(

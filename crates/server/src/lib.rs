@@ -10,6 +10,7 @@ mod ambient;
 mod arguments;
 mod bootstrap;
 mod compose;
+mod data;
 mod demo;
 mod failure;
 mod listeners;

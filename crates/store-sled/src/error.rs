@@ -17,6 +17,9 @@ pub enum OpenError {
     /// Another process, or another store of this one, has the folder open.
     #[error("the store {0} is in use by another process; stop it, or choose another folder")]
     InUse(PathBuf),
+    /// There is no store where one must be.
+    #[error("the store {0} is missing; restore the folder from a backup")]
+    Missing(PathBuf),
     /// The folder is damaged, or the disk failed.
     #[error("cannot open the store {folder}: {source}")]
     Store {

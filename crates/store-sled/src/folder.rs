@@ -60,6 +60,11 @@ impl Folder {
         }
     }
 
+    /// Whether anything of a store is there. What of it is sound is judged later.
+    pub(crate) fn holds_a_store(path: &Path) -> bool {
+        [IDENTITY, SLED_DATA].iter().any(|file| path.join(file).exists())
+    }
+
     /// Lets others have the folder.
     pub(crate) fn unlock(&self) {
         if let Err(error) = self.lock.unlock() {

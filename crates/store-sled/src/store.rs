@@ -43,6 +43,8 @@ pub struct Options {
     pub history_bytes: u64,
     /// Free disk space below which commits are refused as [`CommitError::Full`].
     pub reserve_bytes: u64,
+    /// Refuses a folder without a store in it, where one is known to have been.
+    pub must_exist: bool,
     /// Measures how long a lease has left.
     pub clock: Clock,
 }
@@ -55,6 +57,7 @@ impl Default for Options {
             history_commits: HISTORY_COMMITS,
             history_bytes: HISTORY_BYTES,
             reserve_bytes: RESERVE_BYTES,
+            must_exist: false,
             clock: Arc::new(move || start.elapsed()),
         }
     }
@@ -77,11 +80,14 @@ pub struct SledStore {
 }
 
 impl SledStore {
-    /// Opens the store in `folder`, and makes it when there is none. Blocks while every row is read and checked: about
+    /// Opens the store in `folder`, and makes it when there is none and none must be. Blocks while every row is read and checked: about
     /// half a second for 100,000 rows of 2 KiB.
     ///
     /// A damaged store, one that opens with less than it is known to have held included, is [`StoreError::Damaged`].
     pub fn open(folder: &Path, options: Options) -> Result<Self, OpenError> {
+        if options.must_exist && !Folder::holds_a_store(folder) {
+            return Err(OpenError::Missing(folder.into()));
+        }
         let opened = opening::open(folder, options.cache_bytes)?;
         Self::start(opened, options).map_err(|source| OpenError::Store { folder: folder.into(), source })
     }

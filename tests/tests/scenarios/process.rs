@@ -129,6 +129,57 @@ async fn a_missing_master_key_beside_data_is_an_error_and_never_a_new_key() {
 }
 
 #[tokio::test]
+async fn a_master_key_of_other_data_is_refused_before_anything_is_served() {
+    let (mut server, _scripted) = with_scripted(&[entry("a", "d")]).await;
+    server.stop().await;
+    let file = server.data_dir().join("master.key");
+    let kept = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{}\n", "0123456789abcdef".repeat(4))).unwrap();
+    let refused = server.refuses_to_restart().await;
+    assert_eq!(refused.code, BAD_CONFIGURATION, "{}", refused.log);
+    assert!(refused.log.contains("restore the file that belongs"), "{}", refused.log);
+    assert!(!refused.log.contains("0123456789abcdef"), "{}", refused.log);
+    fs::write(&file, kept).unwrap();
+    server.restart().await;
+    assert_eq!(states(&server).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_lost_store_folder_is_refused_until_a_new_one_is_asked_for() {
+    let (mut server, _scripted) = with_scripted(&[entry("a", "d")]).await;
+    server.stop().await;
+    let (store, kept) = (server.data_dir().join("store"), server.data_dir().join("kept"));
+    fs::rename(&store, &kept).unwrap();
+    let refused = server.refuses_to_restart().await;
+    assert_eq!(refused.code, Some(1), "{}", refused.log);
+    assert!(refused.log.contains("restore the folder from a backup"), "{}", refused.log);
+    assert!(!store.exists(), "a backup can be moved there");
+    // As where the folder is a mount that is not there.
+    fs::create_dir(&store).unwrap();
+    assert_eq!(server.refuses_to_restart().await.code, Some(1));
+    fs::remove_dir(&store).unwrap();
+    fs::rename(&kept, &store).unwrap();
+    server.restart().await;
+    assert_eq!(states(&server).await.len(), 1);
+
+    server.stop().await;
+    fs::remove_dir_all(&store).unwrap();
+    fs::remove_file(server.data_dir().join("store.begun")).unwrap();
+    server.restart().await;
+    assert!(states(&server).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_master_key_that_was_there_first_does_not_stand_for_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("master.key");
+    fs::write(&key, format!("{}\n", "0123456789abcdef".repeat(4))).unwrap();
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
+    let server = Server::builder().on(folder.path()).start().await;
+    assert!(states(&server).await.is_empty());
+}
+
+#[tokio::test]
 async fn a_bad_setting_is_refused_by_the_name_of_its_variable_with_the_remedy() {
     for (variable, value, remedy) in [
         ("TOOLGATE_HTTP_ADDR", "nonsense", "127.0.0.1:"),

@@ -151,7 +151,8 @@ impl Snapshot {
             | Record::ApiKeyOwner(..)
             | Record::ClientName(..)
             | Record::Bootstrap(..)
-            | Record::DeletedClient(..) => {}
+            | Record::DeletedClient(..)
+            | Record::KeyCheck(..) => {}
         }
     }
 

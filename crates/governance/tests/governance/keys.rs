@@ -1,6 +1,6 @@
 //! Keys: made, listed, ended.
 
-use std::num::NonZeroUsize;
+use std::{num::NonZeroUsize, sync::Arc};
 
 use toolgate_domain::{Caller, ClientId, Fault, KeyId, Scopes, credential::ApiKey};
 use toolgate_governance::{CreateApiKey, ListApiKeys, RevokeApiKey};
@@ -32,6 +32,15 @@ impl Workbench {
         let ask = ListApiKeys { client: self.client, after: None, size: NonZeroUsize::new(100).unwrap() };
         self.governance.list_api_keys(ask).await.unwrap().keys
     }
+}
+
+#[tokio::test]
+async fn data_knows_the_first_master_key_that_it_was_begun_with() {
+    let bench = Workbench::new().await;
+    assert_eq!(bench.governance.is_under_this_master_key().await, Ok(true));
+    assert_eq!(bench.restarted().await.governance.is_under_this_master_key().await, Ok(true));
+    let other = Workbench::over(Arc::clone(&bench.store)).await;
+    assert_eq!(other.governance.is_under_this_master_key().await, Ok(false));
 }
 
 #[tokio::test]

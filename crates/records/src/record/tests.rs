@@ -176,6 +176,7 @@ fn one_of_each() -> Vec<Record> {
             CLIENT,
             DeletedClient { name: "acme".into(), created_at: at(1), deleted_at: at(2), is_swept: true },
         ),
+        Record::KeyCheck(Sealed(vec![3, 1])),
     ]
 }
 
