@@ -11,15 +11,10 @@ use crate::exit::EXIT_CODES_HELP;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Connection and output")]
 pub struct Globals {
-    /// gRPC endpoint of the server.
-    #[arg(
-        long,
-        global = true,
-        env = "TOOLGATE_ENDPOINT",
-        default_value = "http://127.0.0.1:50051",
-        value_name = "URL"
-    )]
-    pub endpoint: String,
+    // clap would name an argument with a variable or a default in each usage error.
+    /// gRPC endpoint of the server [env: TOOLGATE_ENDPOINT] [default: http://127.0.0.1:50051]
+    #[arg(long, global = true, value_name = "URL")]
+    pub endpoint: Option<String>,
     /// File that holds the API key, in place of the variable TOOLGATE_KEY.
     #[arg(long, global = true, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
@@ -54,7 +49,7 @@ pub enum Command {
 /// `toolgate client …`
 #[derive(Debug, Clone, Subcommand)]
 pub enum ClientCommand {
-    /// Make a client. Its first key: `toolgate key create --client ID --scope …`.
+    /// Make a client, and say how to make its first key.
     #[command(after_help = EXIT_CODES_HELP)]
     Create {
         /// Unique name, in the form of a slug.

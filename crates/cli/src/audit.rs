@@ -76,6 +76,8 @@ async fn verify(
 ) -> Result<(), CommandError> {
     let ask = VerifyRulingsRequest { client_id: connection.client_id.clone() };
     let claimed = connection.governance().await?.verify_rulings(call(ask)).await?.into_inner();
+    // A log that was empty then has nothing to come by.
+    let known = known.filter(|known| known.sequence > 0);
     let mut chain = Chain { sequence: 0, hash: [0; 32], known };
     let mut pages = Pages { request: request(connection), is_over: false };
     while let Some(rulings) = pages.next(connection).await? {
@@ -168,13 +170,16 @@ pub(crate) fn known(text: &str) -> Result<Known, String> {
     let (sequence, digits) = text.split_once(':').ok_or_else(wrong)?;
     let sequence: i64 = sequence.parse().map_err(|_| wrong())?;
     let mut hash = [0; 32];
-    if sequence < 1 || digits.len() != 64 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+    if sequence < 0 || digits.len() != 64 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return Err(wrong());
     }
     for (at, byte) in hash.iter_mut().enumerate() {
         *byte = u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).map_err(|_| wrong())?;
     }
-    Ok(Known { sequence, hash })
+    match sequence {
+        0 if hash != [0; 32] => Err(wrong()),
+        _ => Ok(Known { sequence, hash }),
+    }
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
@@ -218,6 +223,11 @@ mod tests {
         assert!(follow(&rows, Some(noted)).unwrap().known.is_none());
         assert!(follow(&log(&["a", "x", "c"]), Some(noted)).is_err());
         assert!(follow(&rows[..1], Some(noted)).unwrap().known.is_some(), "too short to hold it");
+    }
+
+    #[test]
+    fn the_head_of_an_empty_log_can_be_known() {
+        assert!(known(&format!("0:{}", hex(&[0; 32]))).is_ok());
     }
 
     #[test]

@@ -96,7 +96,9 @@ async fn create(
         return console.say(&format!("{} can be made (dry run: nothing was written)", client.name));
     }
     console.say(&format!("made {}  {}", client.name, client.id))?;
-    console.note(&format!("its first key: toolgate key create --client {} --scope mcp:admin", client.id))
+    // Nobody grants a scope they lack, so its administrator gets them all.
+    let scopes = "mcp:read,mcp:write,mcp:call,mcp:admin";
+    console.note(&format!("its first key: toolgate key create --client {} --scope {scopes}", client.id))
 }
 
 async fn list(

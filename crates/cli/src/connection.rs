@@ -11,8 +11,12 @@ use toolgate_api_proto::v1::tool_catalog_client::ToolCatalogClient;
 use toolgate_api_proto::v1::tool_governance_client::ToolGovernanceClient;
 
 use crate::args::Globals;
+use crate::console::Console;
 use crate::error::CommandError;
 use crate::limits::{CALL_DEADLINE, CONNECT_DEADLINE, KEEP_ALIVE, MAX_MESSAGE_BYTES};
+
+/// Where a server listens that was told nothing else.
+const DEFAULT_ENDPOINT: &str = "http://127.0.0.1:50051";
 
 type Authorised = InterceptedService<Channel, Bearer>;
 
@@ -27,14 +31,15 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// With the key of `--key-file`, else with `key`, else with none.
-    pub(crate) fn new(globals: &Globals, key: Option<&str>) -> Result<Self, CommandError> {
+    /// With the key of `--key-file`, else with that of the variable, else with none; and so the endpoint.
+    pub(crate) fn new(globals: &Globals, console: &Console<'_>) -> Result<Self, CommandError> {
+        let endpoint = globals.endpoint.as_deref().or(console.endpoint.as_deref());
         let key = match &globals.key_file {
             Some(path) => Some(bearer(&read_key(path)?, &path.display().to_string())?),
-            None => key.map(|key| bearer(key, "TOOLGATE_KEY")).transpose()?,
+            None => console.key.as_deref().map(|key| bearer(key, "TOOLGATE_KEY")).transpose()?,
         };
         Ok(Self {
-            endpoint: parse(&globals.endpoint)?,
+            endpoint: parse(endpoint.unwrap_or(DEFAULT_ENDPOINT))?,
             bearer: Bearer(key),
             channel: None,
             client_id: globals.client_id.clone().unwrap_or_default(),

@@ -21,6 +21,8 @@ pub struct Console<'a> {
     pub interactive: bool,
     /// `err` is a terminal, on which a line can be written over.
     pub shows_progress: bool,
+    /// Value of the variable `TOOLGATE_ENDPOINT`.
+    pub endpoint: Option<String>,
     /// Value of the variable `TOOLGATE_KEY`.
     pub key: Option<String>,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 use tonic::{Code, Status};
 
-use crate::exit::Exit;
+use crate::exit::{Exit, is_not_grpc};
 use crate::pairs_file::LineForm;
 use crate::refusal;
 
@@ -19,6 +19,8 @@ pub(crate) enum CommandError {
     BadLine { path: PathBuf, line: usize, problem: &'static str, form: LineForm },
     #[error("cannot connect to {endpoint}: {cause}")]
     Unreachable { endpoint: String, cause: String },
+    #[error("what answers there is not a gRPC endpoint")]
+    NotGrpc,
     #[error("{}", refusal::message(.0))]
     Refused(Box<Status>),
     #[error("no client has the name or id {name}")]
@@ -51,7 +53,7 @@ pub(crate) enum CommandError {
 
 impl From<Status> for CommandError {
     fn from(status: Status) -> Self {
-        Self::Refused(Box::new(status))
+        if is_not_grpc(&status) { Self::NotGrpc } else { Self::Refused(Box::new(status)) }
     }
 }
 
@@ -59,7 +61,9 @@ impl CommandError {
     /// The process's exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Usage { .. } | Self::Unreadable { .. } | Self::BadLine { .. } => Exit::Usage,
+            Self::Usage { .. } | Self::Unreadable { .. } | Self::BadLine { .. } | Self::NotGrpc => {
+                Exit::Usage
+            }
             Self::Unreachable { .. } | Self::NotListed { .. } => Exit::Unavailable,
             Self::Refused(status) => Exit::of(status),
             Self::NoSuchTool { .. } | Self::NoSuchClient { .. } | Self::NoSuchDefinition { .. } => {
@@ -86,6 +90,10 @@ impl CommandError {
             }
             Self::Unreachable { .. } => Some(
                 "is `toolgate serve` running there? --endpoint or TOOLGATE_ENDPOINT names another".into(),
+            ),
+            Self::NotGrpc => Some(
+                "--endpoint and TOOLGATE_ENDPOINT name the server's TOOLGATE_GRPC_ADDR, usually port 50051"
+                    .into(),
             ),
             Self::Refused(status) => refusal::hint(status),
             Self::NoSuchClient { .. } => Some("`toolgate client list` shows what there is".into()),

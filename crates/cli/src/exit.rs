@@ -74,6 +74,21 @@ pub(crate) fn is_broken_connection(status: &Status) -> bool {
     status.source().is_some()
 }
 
+/// Whether something answered that does not speak gRPC: HTTP/1.1, or HTTP/2 with other bodies. There is nothing to tell it
+/// by but the texts of tonic and h2.
+pub(crate) fn is_not_grpc(status: &Status) -> bool {
+    let signs = ["grpc-status header missing", "invalid compression flag", "frame with invalid size"];
+    let says = |text: &str| signs.iter().any(|sign| text.contains(sign));
+    let mut source = status.source();
+    while let Some(error) = source {
+        if says(&error.to_string()) {
+            return true;
+        }
+        source = error.source();
+    }
+    says(status.message()) && status.details().is_empty()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -61,18 +61,20 @@ pub use exit::{EXIT_CODES_HELP, Exit};
 use connection::Connection;
 use error::CommandError;
 
-/// Runs a command on the standard streams of this process, with the key of the variable `TOOLGATE_KEY`.
+/// Runs a command on the standard streams of this process, with what the variables `TOOLGATE_ENDPOINT` and `TOOLGATE_KEY`
+/// say.
 pub async fn run_in_process(command: Command, globals: &Globals) -> Exit {
     let shows_progress = io::stderr().is_terminal();
     #[expect(clippy::disallowed_methods, reason = "the one place of this crate that reads the environment")]
-    let key = std::env::var("TOOLGATE_KEY").ok().filter(|key| !key.is_empty());
+    let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
     let mut console = Console {
         out: &mut io::stdout(),
         err: &mut io::stderr(),
         input: &mut BufReader::new(io::stdin()),
         interactive: shows_progress && io::stdin().is_terminal(),
         shows_progress,
-        key,
+        endpoint: variable("TOOLGATE_ENDPOINT"),
+        key: variable("TOOLGATE_KEY"),
     };
     run(command, globals, &mut console).await
 }
@@ -97,7 +99,7 @@ async fn dispatch(
     globals: &Globals,
     console: &mut Console<'_>,
 ) -> Result<(), CommandError> {
-    let mut connection = Connection::new(globals, console.key.as_deref())?;
+    let mut connection = Connection::new(globals, console)?;
     let connection = &mut connection;
     let json = globals.json;
     match command {

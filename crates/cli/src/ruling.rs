@@ -38,6 +38,17 @@ impl Ruling {
         Ok(Self::Lock(format!("{{{}}}", members.join(","))))
     }
 
+    /// A text that leaves nothing to read is taken for a wish to have none.
+    pub(crate) fn describe(text: Option<String>) -> Result<Self, CommandError> {
+        match text {
+            Some(text) if text.trim().is_empty() => Err(CommandError::Usage {
+                problem: "the description is blank".into(),
+                hint: "--clear gives agents the upstream's own again".into(),
+            }),
+            text => Ok(Self::Describe(text)),
+        }
+    }
+
     pub(crate) async fn make(
         self,
         rule: Rule,

@@ -49,7 +49,7 @@ pub(crate) async fn run(
             Ruling::Effect(effect.into()).make(rule, json, connection, console).await
         }
         ToolCommand::Describe { rule, text, .. } => {
-            Ruling::Describe(text).make(rule, json, connection, console).await
+            Ruling::describe(text)?.make(rule, json, connection, console).await
         }
         ToolCommand::Rename { rule, new, .. } => {
             Ruling::Rename(new).make(rule, json, connection, console).await

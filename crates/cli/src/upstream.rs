@@ -79,6 +79,7 @@ fn transport(args: &AddUpstream) -> Result<Transport, CommandError> {
             args: rest.to_vec(),
             env: pairs(&args.env_file, LineForm::Variable)?,
             env_names: Vec::new(),
+            arg_count: 0,
         })),
         (None, None) => Err(CommandError::Usage {
             problem: "how to reach the upstream is missing".to_owned(),

@@ -12,6 +12,7 @@ pub mod ambient;
 pub mod caller;
 pub mod credential;
 pub mod fault;
+pub mod free_text;
 pub mod ids;
 pub mod limits;
 pub mod moment;

@@ -1,7 +1,10 @@
 //! Use case: making an API key.
 
 use toolgate_catalog::from_commit_error;
-use toolgate_domain::{Caller, ClientId, Fault, KeyId, Moment, Scopes, credential::ApiKey, limits};
+use toolgate_domain::{
+    Caller, ClientId, Fault, KeyId, Moment, Scopes, credential::ApiKey, free_text::display_name_violation,
+    limits,
+};
 use toolgate_records::{Key, Record};
 use toolgate_sealing::{format_api_key, new_secret};
 use toolgate_store::{Commit, CommitError, Condition};
@@ -98,9 +101,8 @@ impl Governance {
 
 /// Operator keys stay within one client, so that the last of them can be told.
 fn grantable(caller: &Caller, wanted: &CreateApiKey) -> Result<(), Fault> {
-    if wanted.display_name.len() > limits::MAX_DISPLAY_NAME_BYTES {
-        let problem = format!("is longer than {} bytes", limits::MAX_DISPLAY_NAME_BYTES);
-        return Err(Fault::invalid("display_name", problem));
+    if let Some(violation) = display_name_violation(&wanted.display_name) {
+        return Err(Fault::Invalid(vec![violation]));
     }
     if wanted.scopes == Scopes::default() {
         return Err(Fault::invalid("scopes", "is empty; name at least one scope"));

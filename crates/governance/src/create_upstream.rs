@@ -8,7 +8,9 @@ use toolgate_catalog::{
 };
 use toolgate_definition::names::Slug;
 use toolgate_domain::{
-    Caller, ClientId, Fault, Scope, Upstream, UpstreamId, Violation, limits,
+    Caller, ClientId, Fault, Scope, Upstream, UpstreamId, Violation,
+    free_text::display_name_violation,
+    limits,
     upstream::{FIRST_BINDING_EPOCH, NamePolicy, Sealed, Transport},
 };
 use toolgate_records::{Key, Record};
@@ -139,11 +141,6 @@ impl Governance {
             get_upstream(&self.catalog, client, &UpstreamRef::Id(id), Some(revision)).await?;
         Ok(CreatedUpstream { detail, snapshot })
     }
-}
-
-pub(crate) fn display_name_violation(name: &str) -> Option<Violation> {
-    let problem = || format!("is longer than {} bytes", limits::MAX_DISPLAY_NAME_BYTES);
-    (name.len() > limits::MAX_DISPLAY_NAME_BYTES).then(|| Violation::new("display_name", problem()))
 }
 
 /// Headers that the connection sets itself.

@@ -9,7 +9,8 @@ use toolgate_definition::{
     names::is_valid_served_name,
 };
 use toolgate_domain::{
-    ClientId, Fault, Moment, ToolId, Violation, limits,
+    ClientId, Fault, Moment, ToolId, Violation,
+    free_text::description_violation,
     ruling::Act,
     tool::{Approval, Observed, Ruled as Standing},
 };
@@ -59,7 +60,7 @@ pub enum Wish {
     UpdateLocks {
         /// To lock, or to give another value.
         set: Locks,
-        /// To unlock, if they are locked.
+        /// To unlock; each is locked.
         remove: Vec<String>,
     },
 }
@@ -68,18 +69,24 @@ impl Wish {
     /// What is wrong with it, whatever the tool is.
     fn check(&self) -> Result<(), Fault> {
         match self {
-            Self::SetDescription(Some(text)) if text.trim().is_empty() => {
-                Err(Fault::invalid("description", "is blank; leave it out to clear it"))
-            }
-            Self::SetDescription(Some(text)) if text.chars().count() > limits::MAX_DESCRIPTION_CHARS => {
-                let most = limits::MAX_DESCRIPTION_CHARS;
-                Err(Fault::invalid("description", format!("is longer than {most} characters")))
-            }
+            Self::SetDescription(Some(text)) => match description_violation(text) {
+                Some(violation) => Err(Fault::Invalid(vec![violation])),
+                None => Ok(()),
+            },
             Self::Rename(Some(name)) if !is_valid_served_name(name) => {
                 Err(Fault::invalid("served_name", "must be 1 to 64 characters of A-Z a-z 0-9 _ -"))
             }
-            Self::UpdateLocks { set, remove } => match remove.iter().find(|name| set.contains(name)) {
-                Some(name) => Err(Fault::invalid("remove", format!("names {name:?}, which set_json locks"))),
+            Self::Rename(Some(name)) if !name.contains(|c: char| c.is_ascii_alphanumeric()) => {
+                Err(Fault::invalid("served_name", "has neither letter nor digit; add one"))
+            }
+            // Where a tool may be named or identified, this would be taken for an id.
+            Self::Rename(Some(name)) if name.parse::<ToolId>().is_ok() => {
+                Err(Fault::invalid("served_name", "has the form of a UUID; choose a name"))
+            }
+            Self::UpdateLocks { set, remove } => match remove.iter().position(|name| set.contains(name)) {
+                Some(at) => {
+                    Err(Fault::invalid(format!("remove[{at}]"), "is locked by set_json; name it once"))
+                }
                 None => Ok(()),
             },
             _ => Ok(()),
@@ -121,6 +128,11 @@ impl Governance {
         Ok(Ruled { entry, snapshot })
     }
 }
+
+/// Locked inputs that a refusal names.
+const MAX_NAMES_SHOWN: usize = 16;
+/// Characters of each.
+const MAX_NAME_CHARS_SHOWN: usize = 64;
 
 /// What a wish comes to: the act for the log and how the tool stands after it, or nothing to do. Pure.
 pub(crate) fn judge(facts: &Facts, wish: &Wish, now: Moment) -> Result<Option<(Act, Standing)>, Fault> {
@@ -180,8 +192,26 @@ fn locked(facts: &Facts, set: &Locks, remove: &[String]) -> Result<Locks, Fault>
         };
         return Err(Fault::Invalid(misfits.into_iter().map(violation).collect()));
     }
-    let merged = facts.standing.locks.clone().merge(set.clone(), remove);
+    let locks = &facts.standing.locks;
+    if let Some(at) = remove.iter().position(|name| !locks.contains(name)) {
+        return Err(Fault::invalid(format!("remove[{at}]"), not_locked(locks)));
+    }
+    let merged = locks.clone().merge(set.clone(), remove);
     merged.map_err(|error| Fault::invalid("set_json", error.to_string()))
+}
+
+/// What can be unlocked in place of what cannot. An upstream chose the names: they are cut off where they get long.
+fn not_locked(locks: &Locks) -> String {
+    if locks.is_empty() {
+        return "is not locked; no input of this tool is".into();
+    }
+    let names: Vec<_> = locks.iter().take(MAX_NAMES_SHOWN).map(|(name, _)| shown(name)).collect();
+    let more = if locks.len() > names.len() { " and others" } else { "" };
+    format!("is not locked; locked are {}{more}", names.join(", "))
+}
+
+fn shown(name: &str) -> String {
+    name.escape_debug().take(MAX_NAME_CHARS_SHOWN).collect()
 }
 
 /// An approval binds to what the reviewer saw, or it is none (law 3).
@@ -300,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn locks_are_merged_and_unlocking_what_is_not_locked_is_nothing_to_do() {
+    fn locks_are_merged_and_unlocking_what_is_not_locked_is_told_with_what_is() {
         let mut facts = facts();
         let wish = |set: &str, remove: &[&str]| Wish::UpdateLocks {
             set: Locks::parse(set).unwrap(),
@@ -314,7 +344,11 @@ mod tests {
             facts.standing = judge(&facts, &wish(set, remove), now()).unwrap().unwrap().1;
             assert_eq!(facts.standing.locks.to_json(), after);
         }
-        assert_eq!(judge(&facts, &wish("{}", &["s"]), now()), Ok(None));
+        let told = Fault::invalid("remove[1]", "is not locked; locked are n");
+        assert_eq!(judge(&facts, &wish("{}", &["n", "s"]), now()), Err(told));
+        facts.standing = judge(&facts, &wish("{}", &["n"]), now()).unwrap().unwrap().1;
+        let told = Fault::invalid("remove[0]", "is not locked; no input of this tool is");
+        assert_eq!(judge(&facts, &wish("{}", &["n"]), now()), Err(told));
     }
 
     #[test]
@@ -330,10 +364,12 @@ mod tests {
         let locks = Wish::UpdateLocks { set: Locks::parse(r#"{"n":1}"#).unwrap(), remove: vec!["n".into()] };
         for (wish, field) in [
             (Wish::SetDescription(Some(" \n".into())), "description"),
-            (Wish::SetDescription(Some("x".repeat(limits::MAX_DESCRIPTION_CHARS + 1))), "description"),
+            (Wish::SetDescription(Some("Reads.\u{202e}".into())), "description"),
             (Wish::Rename(Some("a.b".into())), "served_name"),
             (Wish::Rename(Some(String::new())), "served_name"),
-            (locks, "remove"),
+            (Wish::Rename(Some("_-_".into())), "served_name"),
+            (Wish::Rename(Some("0190c0de-0000-7000-8000-000000000001".into())), "served_name"),
+            (locks, "remove[0]"),
         ] {
             let Err(Fault::Invalid(found)) = wish.check() else { panic!("{wish:?} was taken") };
             assert_eq!(found[0].field, field);

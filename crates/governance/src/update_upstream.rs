@@ -8,6 +8,7 @@ use toolgate_catalog::{
 };
 use toolgate_domain::{
     Caller, ClientId, Fault, Moment, Scope, Upstream, UpstreamId,
+    free_text::display_name_violation,
     ruling::{Act, Ruling},
     upstream::{ChangedUpstream, Sealed, TransportChange, UpstreamChange},
 };
@@ -17,7 +18,7 @@ use toolgate_store::{Condition, Revision, Store, Write};
 
 use crate::{
     Governance,
-    create_upstream::{display_name_violation, reserved_headers},
+    create_upstream::reserved_headers,
     matter::{Judged, Matter, Outcome, put, ruling},
     rows::read,
 };

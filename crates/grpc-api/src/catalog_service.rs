@@ -200,7 +200,11 @@ impl CatalogService {
         };
         let page = list_upstreams(&self.catalog, &list).await?;
         Ok(pb::ListUpstreamsResponse {
-            upstreams: page.upstreams.iter().map(|detail| upstream::to_proto(detail, &tokens)).collect(),
+            upstreams: page
+                .upstreams
+                .iter()
+                .map(|detail| upstream::for_reader(upstream::to_proto(detail, &tokens), &caller))
+                .collect(),
             next_page_token: page.more_after.map(|id| tokens.upstream_page(of, id)).unwrap_or_default(),
             revision: tokens.revision(page.snapshot.revision()),
         })
@@ -216,7 +220,7 @@ impl CatalogService {
         let min_revision = tokens.open_revision(&ask.min_revision, "min_revision")?;
         let (detail, snapshot): (_, Arc<Snapshot>) =
             get_upstream(&self.catalog, client, &name, min_revision).await?;
-        let upstream = Some(upstream::to_proto(&detail, &tokens));
+        let upstream = Some(upstream::for_reader(upstream::to_proto(&detail, &tokens), &caller));
         Ok(pb::GetUpstreamResponse { upstream, revision: tokens.revision(snapshot.revision()) })
     }
 }

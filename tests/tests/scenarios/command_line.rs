@@ -34,6 +34,17 @@ async fn a_stale_fingerprint_ends_a_command_with_4_and_changes_nothing() {
 }
 
 #[tokio::test]
+async fn the_http_address_as_endpoint_is_told_from_a_server_that_fails() {
+    let server = Server::start().await;
+    for address in [server.addresses().http, server.addresses().admin] {
+        let endpoint = format!("http://{address}");
+        let ended = server.cli(&["--endpoint", &endpoint, "upstream", "list"]).await;
+        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        assert!(ended.stderr.contains("TOOLGATE_GRPC_ADDR, usually port 50051"), "{}", ended.stderr);
+    }
+}
+
+#[tokio::test]
 async fn a_session_at_the_terminal_registers_reviews_approves_and_reads_back() {
     let scripted = ScriptedServer::start().await;
     scripted.list(&[entry("count", "Counts."), entry("reset", "Resets.")]);

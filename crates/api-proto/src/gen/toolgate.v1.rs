@@ -759,7 +759,8 @@ pub struct StdioTransport {
     /// Absolute path of the program.
     #[prost(string, tag = "1")]
     pub command: ::prost::alloc::string::String,
-    /// Its arguments, at most 64.
+    /// Its arguments, at most 64. They may hold secrets: a caller with neither `mcp:write` nor `mcp:admin` is given none of them
+    /// and `arg_count` alone. What must stay secret belongs into `env`.
     #[prost(string, repeated, tag = "2")]
     pub args: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// The child's whole environment, at most 64 variables; nothing is inherited. Input only: encrypted at rest and never
@@ -769,6 +770,9 @@ pub struct StdioTransport {
     /// Names of the variables that are set, ordered. Output only.
     #[prost(string, repeated, tag = "4")]
     pub env_names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// How many arguments it has. Output only.
+    #[prost(int32, tag = "5")]
+    pub arg_count: i32,
 }
 /// A fault of a single entry of a listing, or what else is to be said of it. It never sinks the listing: every other tool is
 /// taken as usual.
@@ -1665,7 +1669,7 @@ pub struct CreateUpstreamRequest {
     /// client, `-` and `_` counting as the same. Required.
     #[prost(string, tag = "2")]
     pub slug: ::prost::alloc::string::String,
-    /// Free text for people, at most 256 bytes.
+    /// Free text for people, at most 256 bytes; no control character but line feed and tab, no bidirectional override.
     #[prost(string, tag = "3")]
     pub display_name: ::prost::alloc::string::String,
     /// Check everything, write nothing.
@@ -1954,7 +1958,8 @@ pub struct SetToolDescriptionRequest {
     /// Tenant that owns it (UUID); empty for the caller's own. Another one takes an operator key.
     #[prost(string, tag = "2")]
     pub client_id: ::prost::alloc::string::String,
-    /// 1 to 4096 characters, not only white space; absent to give them the upstream's own again.
+    /// 1 to 4096 characters, not only white space, no control character but line feed and tab, no bidirectional override;
+    /// absent to give them the upstream's own again.
     #[prost(string, optional, tag = "3")]
     pub description: ::core::option::Option<::prost::alloc::string::String>,
     /// Tool.etag that the ruling is based on; a mismatch is ABORTED. Empty to rule whatever the tool is now.
@@ -1983,7 +1988,7 @@ pub struct RenameToolRequest {
     /// Tenant that owns it (UUID); empty for the caller's own. Another one takes an operator key.
     #[prost(string, tag = "2")]
     pub client_id: ::prost::alloc::string::String,
-    /// 1 to 64 characters of `A-Z a-z 0-9 _ -`; absent to go by the upstream's name policy again.
+    /// 1 to 64 characters of `A-Z a-z 0-9 _ -`, a letter or a digit among them, and no UUID; absent to go by the upstream's name policy again.
     #[prost(string, optional, tag = "3")]
     pub served_name: ::core::option::Option<::prost::alloc::string::String>,
     /// Tool.etag that the ruling is based on; a mismatch is ABORTED. Empty to rule whatever the tool is now.
@@ -2022,7 +2027,8 @@ pub struct UpdateToolLocksRequest {
     /// Check everything, write nothing.
     #[prost(bool, tag = "5")]
     pub validate_only: bool,
-    /// Inputs to unlock; unlocking what is not locked is OK. No input may be in both.
+    /// Inputs to unlock. One that is not locked is INVALID_ARGUMENT on `remove\[i\]`, with the names of those that are; so is one
+    /// that `set_json` locks.
     #[prost(string, repeated, tag = "6")]
     pub remove: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
@@ -2042,7 +2048,7 @@ pub struct CreateApiKeyRequest {
     /// Tenant that it will act for (UUID); empty for the caller's own. Another one takes an operator key.
     #[prost(string, tag = "1")]
     pub client_id: ::prost::alloc::string::String,
-    /// Free text for people, at most 256 bytes.
+    /// Free text for people, at most 256 bytes; no control character but line feed and tab, no bidirectional override.
     #[prost(string, tag = "2")]
     pub display_name: ::prost::alloc::string::String,
     /// At least one of `mcp:read`, `mcp:write`, `mcp:call`, `mcp:admin`.
@@ -2591,7 +2597,9 @@ pub mod tool_governance_client {
         }
         /// Lists the rulings of a client in the order in which they were made, oldest first.
         ///
-        /// Takes `mcp:read`. The log of a client that was deleted stays readable to an operator who names it.
+        /// Takes `mcp:read`, so that whoever reads the catalogue can read who ruled what: the log names keys by their ids and holds
+        /// lock values, names and descriptions as they were given. The log of a client that was deleted stays readable to an
+        /// operator who names it.
         pub async fn list_rulings(
             &mut self,
             request: impl tonic::IntoRequest<super::ListRulingsRequest>,
@@ -2812,7 +2820,9 @@ pub mod tool_governance_server {
         ) -> std::result::Result<tonic::Response<super::RevokeApiKeyResponse>, tonic::Status>;
         /// Lists the rulings of a client in the order in which they were made, oldest first.
         ///
-        /// Takes `mcp:read`. The log of a client that was deleted stays readable to an operator who names it.
+        /// Takes `mcp:read`, so that whoever reads the catalogue can read who ruled what: the log names keys by their ids and holds
+        /// lock values, names and descriptions as they were given. The log of a client that was deleted stays readable to an
+        /// operator who names it.
         async fn list_rulings(
             &self,
             request: tonic::Request<super::ListRulingsRequest>,

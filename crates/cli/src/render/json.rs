@@ -340,7 +340,7 @@ pub(crate) struct Upstream<'a> {
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 enum Transport<'a> {
     Http { url: &'a str, header_names: &'a [String], allow_private: bool },
-    Stdio { command: &'a str, args: &'a [String], env_names: &'a [String] },
+    Stdio { command: &'a str, args: &'a [String], env_names: &'a [String], arg_count: i32 },
 }
 
 #[derive(Serialize)]
@@ -384,9 +384,12 @@ impl<'a> From<&'a v1::upstream::Transport> for Transport<'a> {
                 header_names: &http.header_names,
                 allow_private: http.allow_private,
             },
-            v1::upstream::Transport::Stdio(stdio) => {
-                Self::Stdio { command: &stdio.command, args: &stdio.args, env_names: &stdio.env_names }
-            }
+            v1::upstream::Transport::Stdio(stdio) => Self::Stdio {
+                command: &stdio.command,
+                args: &stdio.args,
+                env_names: &stdio.env_names,
+                arg_count: stdio.arg_count,
+            },
         }
     }
 }

@@ -220,13 +220,13 @@ pub(crate) fn goes_with(tools: i32, approved: i32) -> String {
 /// What a sync that was waited for found.
 pub(crate) fn found(response: &toolgate_api_proto::v1::SyncUpstreamResponse, upstream: &Upstream) -> String {
     format!(
-        "{}  {}  {} added, {} changed, {} removed, {} unchanged, {} sync issues",
+        "{}  {}  {} tools listed ({} new in this sync, {} changed), {} removed, {} sync issues",
         upstream.slug,
         health(upstream),
+        i64::from(response.added) + i64::from(response.changed) + i64::from(response.unchanged),
         response.added,
         response.changed,
         response.removed,
-        response.unchanged,
         upstream.sync_issues.len()
     )
 }
@@ -307,7 +307,11 @@ fn reached_by(upstream: &Upstream) -> String {
         Some(upstream::Transport::Http(http)) => http.url.clone(),
         Some(upstream::Transport::Stdio(stdio)) => {
             let words = std::iter::once(&stdio.command).chain(&stdio.args);
-            words.map(String::as_str).collect::<Vec<_>>().join(" ")
+            let line = words.map(String::as_str).collect::<Vec<_>>().join(" ");
+            match (stdio.arg_count, stdio.args.is_empty()) {
+                (1.., true) => format!("{line} ({} arguments, not shown to this key)", stdio.arg_count),
+                _ => line,
+            }
         }
         None => NONE.to_owned(),
     }

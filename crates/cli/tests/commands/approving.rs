@@ -3,7 +3,7 @@ use toolgate_api_proto::v1::{Tool, ToolState};
 use toolgate_cli::Exit;
 
 use crate::double::{Script, refusal};
-use crate::{Double, Seat, hash, id, seen, tool, upstream};
+use crate::{Double, Seat, hash, id, seen, tool, toolgate_at, upstream};
 
 fn script(tools: Vec<Tool>) -> Script {
     Script { tools, upstreams: vec![upstream(1, "gh")], ..Default::default() }
@@ -234,4 +234,11 @@ async fn owners_words_about_a_tool_are_set_and_cleared() {
         assert_eq!(ended.exit, Exit::Ok, "{words:?}: {}", ended.err);
         assert_eq!(double.script().rulings.pop(), Some((ruling, id(10), false)));
     }
+}
+
+#[tokio::test]
+async fn a_blank_description_is_refused_with_the_way_to_clear_it() {
+    let ended = toolgate_at("http://127.0.0.1:1", Seat::Script, &["tool", "describe", "gh__a", " "]).await;
+    assert_eq!(ended.exit, Exit::Usage);
+    assert!(ended.err.contains("--clear"), "{}", ended.err);
 }

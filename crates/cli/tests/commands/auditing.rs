@@ -67,3 +67,14 @@ async fn law_14_a_log_that_lacks_what_was_noted_is_caught() {
     assert_eq!(ended.exit, Exit::Failure);
     assert!(ended.err.contains("ends before ruling 2"), "{}", ended.err);
 }
+
+#[tokio::test]
+async fn what_an_empty_log_proves_can_be_known_later() {
+    let ended = start(Vec::new()).await.run(&["audit", "verify"]).await;
+    let head = ended.out.lines().last().unwrap().to_owned();
+    assert!(head.starts_with("0:000"), "{}{}", ended.out, ended.err);
+    for log in [Vec::new(), vec![ruling()]] {
+        let ended = start(log).await.run(&["audit", "verify", "--known", &head]).await;
+        assert_eq!(ended.exit, Exit::Ok, "{}", ended.err);
+    }
+}

@@ -63,6 +63,7 @@ pub(crate) async fn toolgate_at(endpoint: &str, seat: Seat<'_>, words: &[&str]) 
         input: &mut answer.as_bytes(),
         interactive,
         shows_progress: false,
+        endpoint: None,
         key: Some("tg_test_key".to_owned()),
     };
     let exit = toolgate_cli::run(command, &globals, &mut console).await;
@@ -172,6 +173,12 @@ fn words_that_contradict_each_other_are_refused() {
         let error = parse(words).expect_err(words);
         assert_eq!(error.exit_code(), i32::from(Exit::Usage.code()), "{words}");
     }
+}
+
+#[test]
+fn a_usage_error_shows_only_what_is_missing() {
+    let error = parse("client create").expect_err("a name is missing").to_string();
+    assert!(error.contains("client create <NAME>") && !error.contains("--endpoint"), "{error}");
 }
 
 #[test]

@@ -140,7 +140,10 @@ async fn json_shows_the_transport_as_protobuf_json_does() {
 async fn a_sync_that_is_waited_for_prints_what_it_found() {
     let double = start(vec![listed()]).await;
     let text = double.run(&["upstream", "sync", "gh", "--wait"]).await;
-    assert_eq!(text.out, "gh  ok  2 added, 1 changed, 0 removed, 9 unchanged, 1 sync issues\n");
+    assert_eq!(
+        text.out,
+        "gh  ok  12 tools listed (2 new in this sync, 1 changed), 0 removed, 1 sync issues\n"
+    );
     assert!(double.script().syncs.pop().unwrap().wait);
     let json = double.run(&["upstream", "sync", "gh", "--wait", "--json"]).await;
     let read: serde_json::Value = serde_json::from_str(&json.out).unwrap();

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use toolgate_api_proto::v1 as pb;
 use toolgate_catalog::upstreams::UpstreamDetail;
 use toolgate_domain::{
-    Fault,
+    Caller, Fault, Scope,
     sync_issue::SyncIssue,
     sync_status::Health,
     upstream::{NamePolicy, Transport},
 };
 
-use super::fields::timestamp;
+use super::fields::{count, timestamp};
 use crate::tokens::Tokens;
 
 /// The message of an upstream. Secrets have only their names in it.
@@ -41,6 +41,15 @@ pub(crate) fn to_proto(detail: &UpstreamDetail, tokens: &Tokens<'_>) -> pb::Upst
     }
 }
 
+/// What `caller` may read of it. The arguments of a command may hold secrets: who can only read gets their number.
+pub(crate) fn for_reader(mut upstream: pb::Upstream, caller: &Caller) -> pb::Upstream {
+    let may_write = [Scope::Write, Scope::Admin].iter().any(|&scope| caller.scopes.contains(scope));
+    if !may_write && let Some(pb::upstream::Transport::Stdio(stdio)) = &mut upstream.transport {
+        stdio.args.clear();
+    }
+    upstream
+}
+
 fn transport_to_proto<S>(transport: &Transport<S>) -> pb::upstream::Transport {
     let names = |secrets: &[(String, S)]| secrets.iter().map(|(name, _)| name.clone()).collect();
     match transport {
@@ -55,6 +64,7 @@ fn transport_to_proto<S>(transport: &Transport<S>) -> pb::upstream::Transport {
             args: args.clone(),
             env: HashMap::new(),
             env_names: names(env),
+            arg_count: count(args.len()),
         }),
     }
 }
@@ -105,6 +115,9 @@ pub(crate) fn transport_from_proto(
         }),
         Some(Wire::Stdio(stdio)) if !stdio.env_names.is_empty() => {
             Err(Fault::invalid("stdio.env_names", "is output only; set env"))
+        }
+        Some(Wire::Stdio(stdio)) if stdio.arg_count != 0 => {
+            Err(Fault::invalid("stdio.arg_count", "is output only; set args"))
         }
         Some(Wire::Stdio(stdio)) => {
             Ok(Transport::Stdio { command: stdio.command, args: stdio.args, env: ordered(stdio.env) })

@@ -150,6 +150,31 @@ async fn private_and_stdio_upstreams_take_admin() {
 }
 
 #[tokio::test]
+async fn a_commands_arguments_are_not_for_those_who_only_read() {
+    let ring = Ring::new().await;
+    let args = vec!["--token".to_owned(), "hunter2".to_owned()];
+    let mut wanted = http("stdio", &[]);
+    let stdio = pb::StdioTransport { command: "/bin/x".into(), args: args.clone(), ..Default::default() };
+    wanted.transport = Some(Transport::Stdio(stdio));
+    ring.governance.create_upstream(ring.operator.asks(wanted)).await.unwrap();
+    for (scopes, shown) in [
+        (&["mcp:read"][..], Vec::new()),
+        (&["mcp:read", "mcp:call"], Vec::new()),
+        (&["mcp:read", "mcp:write"], args.clone()),
+        (&["mcp:read", "mcp:admin"], args.clone()),
+    ] {
+        let key = ring.key("", scopes).await;
+        let ask = pb::GetUpstreamRequest { id: "stdio".into(), ..Default::default() };
+        let one = said(ring.catalog.get_upstream(key.asks(ask))).await.unwrap().upstream.unwrap();
+        let all = said(ring.catalog.list_upstreams(key.asks(Default::default()))).await.unwrap().upstreams;
+        for upstream in [one].into_iter().chain(all) {
+            let Some(pb::upstream::Transport::Stdio(stdio)) = upstream.transport else { unreachable!() };
+            assert_eq!((stdio.args, stdio.arg_count), (shown.clone(), 2), "{scopes:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn nobody_makes_a_key_with_a_scope_that_they_lack() {
     let ring = Ring::new().await;
     let admin = ring.key("", &["mcp:admin", "mcp:read"]).await;

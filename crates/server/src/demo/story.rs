@@ -91,7 +91,8 @@ impl Story {
         let [command, arg] = self.command.clone();
         let edition = self.edition_file.display().to_string();
         let args = vec![arg, "--edition-file".into(), edition];
-        let stdio = StdioTransport { command, args, env: HashMap::new(), env_names: Vec::new() };
+        let stdio =
+            StdioTransport { command, args, env: HashMap::new(), env_names: Vec::new(), arg_count: 0 };
         let request = CreateUpstreamRequest {
             slug: SLUG.into(),
             display_name: "Sample tool server".into(),
