@@ -15,7 +15,7 @@ use crate::{
 pub(crate) enum Part {
     /// Format, clippy, build and all tests of the workspace.
     Rust,
-    /// Generated code, lint and format of the protos.
+    /// Generated code, lint and format of the protos, and what they may not change.
     Proto,
     /// Licences, sources and versions of the dependencies.
     Policy,
@@ -47,6 +47,7 @@ pub(crate) const STEPS: &[Step] = &[
     step("node packages", &[Rust, Proto, Laws], Prepare(node::install)),
     step("proto lint", &[Proto], Check(proto::lint)),
     step("proto format", &[Proto], Check(proto::format)),
+    step("proto compatibility", &[Proto], Check(proto::breaking)),
     step("policy tool", &[Policy], Prepare(policy::install)),
     step("policy", &[Policy], Check(policy::check)),
     step("advisories", &[Policy], Count(policy::check_advisories)),
