@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolgate_domain::{ClientId, Fault, ToolId};
+use toolgate_domain::{AgentId, ClientId, Fault, ToolId};
 use toolgate_store::Revision;
 
 use crate::{Catalog, Snapshot, ToolEntry, View};
@@ -16,6 +16,8 @@ pub struct GetTool {
     pub id: ToolId,
     /// Which definition, and whether it is there at all.
     pub view: View,
+    /// The agent that reads, if one does.
+    pub agent: Option<AgentId>,
     /// What the answer must have reached.
     pub min_revision: Option<Revision>,
 }
@@ -23,9 +25,10 @@ pub struct GetTool {
 /// Reads.
 ///
 /// # Errors
-/// [`Fault::ToolNotFound`] when the client has no such tool or the view does not hold it; those of [`Catalog::snapshot`].
+/// [`Fault::ToolNotFound`] when the client has no such tool or it is not there in the view or for the agent; those of [`Catalog::snapshot`].
 pub async fn get_tool(catalog: &Catalog, ask: &GetTool) -> Result<(Arc<ToolEntry>, Arc<Snapshot>), Fault> {
     let snapshot = catalog.snapshot(ask.client, ask.min_revision).await?;
-    let entry = snapshot.tool(ask.id).filter(|entry| ask.view.holds(&entry.tool)).cloned();
+    let sight = snapshot.sight(ask.view, ask.agent);
+    let entry = snapshot.tool(ask.id).filter(|entry| sight.holds(&entry.tool)).cloned();
     Ok((entry.ok_or(Fault::ToolNotFound)?, snapshot))
 }

@@ -4,11 +4,12 @@
 //! take no lock and touch no disk; only the past of a tool is read from the store ([`list_definitions`]). Syncs write to
 //! the store alone, and the snapshot follows.
 //!
-//! This crate must never know a transport, an engine, a wire format or what a caller may do: whoever calls has decided
-//! that already.
+//! This crate must never know a transport, an engine, a wire format or a caller's scopes: whoever calls has judged those
+//! already, and says which agent reads. What of the catalogue reaches that agent is decided here, by `domain` ([`Sight`]).
 //!
 //! Start reading at [`Catalog`], then [`snapshot`] and [`sync`].
 
+pub mod agents;
 mod catalog;
 mod fault;
 pub mod get_tool;
@@ -22,6 +23,6 @@ pub mod watch_tools;
 
 pub use catalog::Catalog;
 pub use fault::{from_commit_error, from_row_error, from_store_error, from_watch_error};
-pub use snapshot::{Snapshot, ToolEntry, ToolKey, UpstreamEntry, View};
+pub use snapshot::{AgentEntry, Sight, Snapshot, ToolEntry, ToolKey, UpstreamEntry, View};
 /// The point in the store's history that a snapshot stands at.
 pub use toolgate_store::Revision;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolgate_domain::{ClientId, Fault};
+use toolgate_domain::{AgentId, ClientId, Fault};
 use toolgate_store::Revision;
 
 use crate::{
@@ -17,6 +17,8 @@ pub struct ListTools {
     pub client: ClientId,
     /// Which definition, and which tools.
     pub view: View,
+    /// The agent that reads, if one does.
+    pub agent: Option<AgentId>,
     /// Which of those.
     pub filter: Filter,
     /// Only tools after this one.
@@ -39,7 +41,7 @@ pub struct Listed {
 /// Lists.
 ///
 /// # Errors
-/// [`Fault::UpstreamNotFound`] when the filter names an upstream that the client does not have; those of
+/// [`Fault::UpstreamNotFound`] when the filter names an upstream that the client does not have, or the agent does not reach; those of
 /// [`Catalog::snapshot`].
 pub async fn list_tools(catalog: &Catalog, ask: &ListTools) -> Result<Listed, Fault> {
     let snapshot = catalog.snapshot(ask.client, ask.min_revision).await?;
@@ -49,11 +51,12 @@ pub async fn list_tools(catalog: &Catalog, ask: &ListTools) -> Result<Listed, Fa
 /// Lists from a snapshot that the caller has already taken.
 ///
 /// # Errors
-/// [`Fault::UpstreamNotFound`] when the filter names an upstream that the client does not have.
+/// [`Fault::UpstreamNotFound`] when the filter names an upstream that the client does not have, or the agent does not reach.
 pub fn list_from(snapshot: Arc<Snapshot>, ask: &ListTools) -> Result<Listed, Fault> {
-    if ask.filter.upstream.is_some_and(|id| snapshot.upstream(id).is_none()) {
+    let sight = snapshot.sight(ask.view, ask.agent);
+    if ask.filter.upstream.is_some_and(|id| snapshot.upstream(id).is_none() || !sight.reaches(id)) {
         return Err(Fault::UpstreamNotFound);
     }
-    let page = snapshot.page(ask.view, &ask.filter, ask.after.as_ref(), ask.size);
+    let page = snapshot.page(&sight, &ask.filter, ask.after.as_ref(), ask.size);
     Ok(Listed { page, snapshot })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet};
 use toolgate_domain::{
-    ClientId, Tool, ToolId, ToolState, Upstream, UpstreamId,
+    AgentId, ClientId, Tool, ToolId, Upstream, UpstreamId,
     sync_status::LastListing,
     tool::{NameClaim, Observed, Ruled},
     upstream::Tombstone,
@@ -12,10 +12,12 @@ use toolgate_domain::{
 use toolgate_records::NameHolder;
 use toolgate_store::Revision;
 
+mod agents;
 mod apply;
 mod page;
 mod withdrawn;
 
+pub use agents::{AgentEntry, Sight};
 pub(crate) use apply::{Loaded, Update};
 pub use page::{Filter, PageSize, ToolPage};
 use withdrawn::Withdrawn;
@@ -30,7 +32,7 @@ pub struct ToolKey {
     pub name: Arc<str>,
 }
 
-/// Which tools a reader sees.
+/// Which tools a reader sees, of those that it reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum View {
     /// Every tool, as its upstream lists it.
@@ -40,14 +42,6 @@ pub enum View {
 }
 
 impl View {
-    /// Whether the view holds the tool.
-    pub fn holds(self, tool: &Tool) -> bool {
-        match self {
-            Self::Raw => true,
-            Self::Served => tool.state() == ToolState::Served,
-        }
-    }
-
     /// Whether it may ever have held the tool. What nobody ruled about was never served, and stays unknown to agents.
     pub(crate) fn may_have_held(self, tool: &Tool) -> bool {
         match self {
@@ -96,6 +90,8 @@ pub struct Snapshot {
     is_deleted: bool,
     upstreams: OrdMap<UpstreamId, Arc<UpstreamEntry>>,
     slugs: OrdMap<String, UpstreamId>,
+    agents: OrdMap<AgentId, Arc<AgentEntry>>,
+    agent_names: OrdMap<String, AgentId>,
     tools: OrdMap<ToolKey, Arc<ToolEntry>>,
     /// The rows that `tools` is made of, so that one changed row changes one tool.
     parts: OrdMap<ToolKey, Parts>,
@@ -135,6 +131,8 @@ impl Snapshot {
             is_deleted: false,
             upstreams: OrdMap::new(),
             slugs: OrdMap::new(),
+            agents: OrdMap::new(),
+            agent_names: OrdMap::new(),
             tools: OrdMap::new(),
             parts: OrdMap::new(),
             claims: OrdMap::new(),
@@ -226,9 +224,12 @@ impl Snapshot {
 
     /// The tools of an upstream, by name.
     pub fn tools_of(&self, upstream: UpstreamId) -> impl Iterator<Item = &Arc<ToolEntry>> {
+        self.keyed_tools_of(upstream).map(|(_, entry)| entry)
+    }
+
+    fn keyed_tools_of(&self, upstream: UpstreamId) -> impl Iterator<Item = (&ToolKey, &Arc<ToolEntry>)> {
         let first = ToolKey { upstream, name: Arc::from("") };
-        let all = self.tools.range(first..).take_while(move |(key, _)| key.upstream == upstream);
-        all.map(|(_, entry)| entry)
+        self.tools.range(first..).take_while(move |(key, _)| key.upstream == upstream)
     }
 
     /// Whether any tool goes by this name, whoever holds it.

@@ -120,14 +120,25 @@ pub async fn get_upstream(
     min_revision: Option<Revision>,
 ) -> Result<(UpstreamDetail, Arc<Snapshot>), Fault> {
     let snapshot = catalog.snapshot(client, min_revision).await?;
+    let entry = Arc::clone(find_upstream(&snapshot, name)?);
+    let status = status(catalog.store().as_ref(), client, entry.upstream.id).await?;
+    Ok((UpstreamDetail { entry, status }, snapshot))
+}
+
+/// The upstream of this id or slug in `snapshot`.
+///
+/// # Errors
+/// [`Fault::UpstreamNotFound`].
+pub fn find_upstream<'s>(
+    snapshot: &'s Snapshot,
+    name: &UpstreamRef,
+) -> Result<&'s Arc<UpstreamEntry>, Fault> {
     let entry = match name {
         // A slug may look like a UUID.
         UpstreamRef::Id(id) => snapshot.upstream(*id).or_else(|| snapshot.upstream_by_slug(&id.to_string())),
         UpstreamRef::Slug(slug) => snapshot.upstream_by_slug(slug),
     };
-    let entry = Arc::clone(entry.ok_or(Fault::UpstreamNotFound)?);
-    let status = status(catalog.store().as_ref(), client, entry.upstream.id).await?;
-    Ok((UpstreamDetail { entry, status }, snapshot))
+    entry.ok_or(Fault::UpstreamNotFound)
 }
 
 /// How the last attempts to list `upstream` went.

@@ -3,15 +3,16 @@
 //! A watcher is told what *differs* from what it was told before, taken from the newest snapshot: of a tool that changed
 //! three times while the watcher was busy it sees the last. So nothing is queued for a slow watcher, and it can be resumed
 //! from any revision: every tool in the catalogue remembers the commit that changed it last. Of the tools that left the
-//! catalogue, a bounded number is remembered; who knew one that is forgotten begins anew.
+//! catalogue, a bounded number is remembered; who knew one that is forgotten begins anew. What was attached to an agent
+//! before is not remembered: its watch is resumed from no point before the last time that changed.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use tokio::sync::watch;
-use toolgate_domain::{ClientId, Fault, ToolId};
+use toolgate_domain::{AgentId, ClientId, Fault, ToolId};
 use toolgate_store::Revision;
 
-use crate::{Catalog, Snapshot, ToolEntry, View, read_model::ReadModel};
+use crate::{Catalog, Sight, Snapshot, ToolEntry, View, read_model::ReadModel};
 
 /// What to follow, and from where.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +21,8 @@ pub struct WatchTools {
     pub client: ClientId,
     /// Which definition, and which tools.
     pub view: View,
+    /// The agent that follows, if one does.
+    pub agent: Option<AgentId>,
     /// Only what changed after this; `None` to begin with every tool.
     pub resume: Option<Revision>,
 }
@@ -45,7 +48,7 @@ pub struct Changes {
 /// Why a watch ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WatchEnd {
-    /// Tools that left after the point that was resumed from are forgotten.
+    /// What left after the point that was resumed from is forgotten.
     Expired {
         /// The oldest point that can be resumed from.
         oldest: Revision,
@@ -62,10 +65,11 @@ pub struct ToolWatch {
     model: Arc<ReadModel>,
     moves: watch::Receiver<Revision>,
     view: View,
+    agent: Option<AgentId>,
     /// What the watcher knows; `None` for nothing yet.
     told: Option<Revision>,
-    /// Whether anything was said yet: the first answer comes at once, even if nothing changed.
-    greeted: bool,
+    /// What it saw when it was told that; `None` while this watch has told it nothing.
+    saw: Option<Sight>,
 }
 
 /// Begins to follow. The first [`ToolWatch::next`] answers at once, unless this replica has yet to reach the revision that
@@ -78,7 +82,8 @@ pub async fn watch_tools(catalog: &Catalog, ask: WatchTools) -> Result<ToolWatch
     let model = catalog.model(ask.client).await?;
     let mut moves = model.moves();
     moves.mark_changed();
-    Ok(ToolWatch { model, moves, view: ask.view, told: ask.resume, greeted: false })
+    let WatchTools { view, agent, resume: told, .. } = ask;
+    Ok(ToolWatch { model, moves, view, agent, told, saw: None })
 }
 
 impl ToolWatch {
@@ -107,35 +112,59 @@ impl ToolWatch {
     fn has_news(&self, snapshot: &Snapshot) -> bool {
         match self.told {
             None => true,
-            Some(told) if self.greeted => told < snapshot.revision(),
+            Some(told) if self.saw.is_some() => told < snapshot.revision(),
+            // The first answer comes at once, even if nothing changed.
             Some(told) => told <= snapshot.revision(),
         }
     }
 
     fn tell(&mut self, snapshot: &Snapshot) -> Result<Changes, WatchEnd> {
-        let oldest = snapshot.oldest();
+        let oldest = self.oldest(snapshot);
         if self.told.is_some_and(|told| told < oldest) {
             return Err(WatchEnd::Expired { oldest });
         }
-        let since = self.told.unwrap_or(Revision::ZERO);
-        let present = snapshot.changed_since(since).into_iter().filter_map(|entry| self.change(entry));
-        let changes = self.gone(snapshot).chain(present).collect();
+        let sight = snapshot.sight(self.view, self.agent);
+        let before = self.saw.take().unwrap_or_else(|| sight.clone());
+        let present = self.candidates(snapshot, &before, &sight).into_iter();
+        let present = present.filter_map(|entry| self.change(entry, &before, &sight));
+        let changes = self.gone(snapshot, &before).chain(present).collect();
         self.told = Some(snapshot.revision());
-        self.greeted = true;
+        self.saw = Some(sight);
         Ok(Changes { changes, revision: snapshot.revision() })
     }
 
-    fn change(&self, entry: Arc<ToolEntry>) -> Option<ToolChange> {
-        if self.view.holds(&entry.tool) {
+    /// The oldest point that the watcher may stand at.
+    fn oldest(&self, snapshot: &Snapshot) -> Revision {
+        match self.saw {
+            Some(_) => snapshot.oldest(),
+            None => snapshot.oldest().max(snapshot.reach_since(self.agent)),
+        }
+    }
+
+    /// The tools that changed, and those that came within reach or went out of it, in catalogue order.
+    fn candidates(&self, snapshot: &Snapshot, before: &Sight, sight: &Sight) -> Vec<Arc<ToolEntry>> {
+        let changed = snapshot.changed_since(self.told.unwrap_or(Revision::ZERO));
+        let moved = sight.reach_differing_from(before);
+        if moved.is_empty() {
+            return changed;
+        }
+        let key = |entry: Arc<ToolEntry>| ((entry.tool.upstream, entry.tool.name().to_owned()), entry);
+        let moved = moved.into_iter().flat_map(|upstream| snapshot.tools_of(upstream));
+        let all: BTreeMap<_, _> = changed.into_iter().chain(moved.map(Arc::clone)).map(key).collect();
+        all.into_values().collect()
+    }
+
+    fn change(&self, entry: Arc<ToolEntry>, before: &Sight, sight: &Sight) -> Option<ToolChange> {
+        if sight.holds(&entry.tool) {
             return Some(ToolChange::Upserted(entry));
         }
         // A watcher that knows nothing yet has nothing to drop.
-        let may_be_known = self.told.is_some() && self.view.may_have_held(&entry.tool);
+        let may_be_known = self.told.is_some() && before.may_have_held(&entry.tool);
         may_be_known.then(|| ToolChange::Withdrawn(entry.tool.id))
     }
 
-    fn gone(&self, snapshot: &Snapshot) -> impl Iterator<Item = ToolChange> {
+    fn gone(&self, snapshot: &Snapshot, before: &Sight) -> impl Iterator<Item = ToolChange> {
         let known = self.told.map(|told| snapshot.withdrawn_since(told)).into_iter().flatten();
-        known.filter(|tool| tool.may_have_been_in(self.view)).map(|tool| ToolChange::Withdrawn(tool.id()))
+        known.filter(|tool| before.may_have_held_gone(tool)).map(|tool| ToolChange::Withdrawn(tool.id()))
     }
 }

@@ -35,6 +35,9 @@ pub enum Command {
     /// Look at tools and rule about them.
     #[command(subcommand, after_help = EXIT_CODES_HELP)]
     Tool(ToolCommand),
+    /// Make agents, and attach to them what they reach.
+    #[command(subcommand, after_help = EXIT_CODES_HELP)]
+    Agent(AgentCommand),
     /// Make, list and revoke API keys.
     #[command(subcommand, after_help = EXIT_CODES_HELP)]
     Key(KeyCommand),
@@ -381,6 +384,89 @@ pub struct Rule {
     pub dry_run: bool,
 }
 
+/// `toolgate agent …`
+#[derive(Debug, Clone, Subcommand)]
+pub enum AgentCommand {
+    /// Make an agent, with nothing attached to it.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Create {
+        /// Unique name, in the form of a slug.
+        name: String,
+        /// Free text for people.
+        #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
+        display_name: String,
+        /// Check everything, write nothing.
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// List the agents.
+    #[command(after_help = EXIT_CODES_HELP)]
+    List,
+    /// Show one agent with what is attached to it.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Show {
+        /// Name or id.
+        name: String,
+    },
+    /// Attach an upstream to an agent, or a function or file search of the agent's own runtime.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Attach(Attach),
+    /// Detach something from an agent.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Detach {
+        /// The agent: name or id.
+        agent: String,
+        /// The attachment: name (of an upstream, its slug) or id.
+        attachment: String,
+        /// Check everything, write nothing.
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Delete an agent, and end its keys.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Delete {
+        /// Name or id.
+        name: String,
+        /// Do not ask.
+        #[arg(long)]
+        yes: bool,
+        /// Tell what would go, delete nothing.
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+/// `toolgate agent attach`
+#[derive(Debug, Clone, Args)]
+pub struct Attach {
+    /// The agent: name or id.
+    pub agent: String,
+    /// The upstream: slug or id.
+    #[arg(required_unless_present_any = ["function", "file_search"])]
+    pub upstream: Option<String>,
+    /// Name of a function that the agent's runtime has.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["upstream", "file_search", "vector_store"])]
+    pub function: Option<String>,
+    /// File with the JSON Schema of the function's parameters.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["upstream", "file_search"])]
+    pub parameters_file: Option<PathBuf>,
+    /// Name of a file search that the agent's runtime does.
+    #[arg(long, value_name = "NAME", conflicts_with = "upstream", requires = "vector_store")]
+    pub file_search: Option<String>,
+    /// The store that is searched.
+    #[arg(long, value_name = "ID", conflicts_with = "upstream")]
+    pub vector_store: Option<String>,
+    /// Free text for people.
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
+    pub display_name: String,
+    /// What it is good for.
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
+    pub description: String,
+    /// Check everything, write nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
 /// `toolgate key …`
 #[derive(Debug, Clone, Subcommand)]
 pub enum KeyCommand {
@@ -405,6 +491,9 @@ pub enum KeyCommand {
         /// Make another operator key, which may name any client; takes one.
         #[arg(long)]
         operator: bool,
+        /// Bind it to an agent: name or id. Such a key takes the scope `mcp:call` alone.
+        #[arg(long, value_name = "NAME", conflicts_with = "operator")]
+        agent: Option<String>,
     },
     /// List the keys, revoked and expired ones too.
     #[command(after_help = EXIT_CODES_HELP)]

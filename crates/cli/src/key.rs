@@ -18,11 +18,19 @@ pub(crate) async fn run(
 ) -> Result<(), CommandError> {
     let client_id = connection.client_id.clone();
     match command {
-        KeyCommand::Create { scopes, display_name, expires_in, operator } => {
+        KeyCommand::Create { scopes, display_name, expires_in, operator, agent } => {
             let ttl = expires_in.map(|seconds| Duration { seconds, nanos: 0 });
             let validate_only = false;
-            let request =
-                CreateApiKeyRequest { client_id, display_name, scopes, validate_only, ttl, operator };
+            let agent_id = agent.unwrap_or_default();
+            let request = CreateApiKeyRequest {
+                client_id,
+                display_name,
+                scopes,
+                validate_only,
+                ttl,
+                operator,
+                agent_id,
+            };
             create(request, json, connection, console).await
         }
         KeyCommand::List => list(json, connection, console).await,
@@ -46,8 +54,10 @@ async fn create(
         false => console.say(&response.secret)?,
     }
     let until = key.expire_time.as_ref().map(|at| format!(" until {at}")).unwrap_or_default();
+    let agent = key.agent_id.as_str();
+    let agent = if agent.is_empty() { String::new() } else { format!(" for agent {agent}") };
     console.note(&format!(
-        "key {} of client {} with {}{until}; it cannot be shown again",
+        "key {} of client {}{agent} with {}{until}; it cannot be shown again",
         key.id,
         key.client_id,
         key.scopes.join(", ")

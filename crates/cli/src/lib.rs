@@ -1,4 +1,4 @@
-//! Operator commands over the gRPC client: `toolgate upstream …`, `tool …`, `key …` and `audit …`.
+//! Operator commands over the gRPC client: `toolgate upstream …`, `tool …`, `agent …`, `key …` and `audit …`.
 //!
 //! The binary puts [`Command`] among its own subcommands and [`Globals`] into its root, and ends with what
 //! [`run_in_process`] answers. Results go to standard output, everything else to standard error. Scripts have `--json`
@@ -35,6 +35,7 @@ mod hidden;
 mod marks;
 mod render;
 
+mod agent;
 mod approve;
 mod audit;
 mod client;
@@ -51,8 +52,8 @@ mod watch;
 use std::io::{self, BufReader, IsTerminal};
 
 pub use args::{
-    AddUpstream, Approve, AuditCommand, ClientCommand, Command, EffectWord, Globals, KeyCommand,
-    NamePolicyWord, Rule, State, ToolCommand, UpdateUpstream, UpstreamCommand, View,
+    AddUpstream, AgentCommand, Approve, Attach, AuditCommand, ClientCommand, Command, EffectWord, Globals,
+    KeyCommand, NamePolicyWord, Rule, State, ToolCommand, UpdateUpstream, UpstreamCommand, View,
 };
 pub use audit::Known;
 pub use console::Console;
@@ -105,6 +106,7 @@ async fn dispatch(
     match command {
         Command::Upstream(command) => upstream::run(command, json, connection, console).await,
         Command::Tool(command) => tool::run(command, json, connection, console).await,
+        Command::Agent(command) => agent::run(command, json, connection, console).await,
         Command::Key(command) => key::run(command, json, connection, console).await,
         Command::Client(command) => client::run(command, json, connection, console).await,
         Command::Audit(command) => audit::run(command, json, connection, console).await,

@@ -27,6 +27,9 @@ pub(crate) const UPSTREAMS_PER_PAGE: i32 = 100;
 /// API keys asked for at once.
 pub(crate) const KEYS_PER_PAGE: i32 = 100;
 
+/// Agents asked for at once.
+pub(crate) const AGENTS_PER_PAGE: i32 = 100;
+
 /// Clients asked for at once.
 pub(crate) const CLIENTS_PER_PAGE: i32 = 100;
 

@@ -65,6 +65,12 @@ fn remedy(reason: ErrorReason, metadata: &HashMap<String, String>) -> Option<Str
         ErrorReason::CredentialInvalid => "look at TOOLGATE_KEY, or at the file of --key-file".to_owned(),
         ErrorReason::ScopeMissing => format!("use a key with the scope `{}`", value("scope")?),
         ErrorReason::ClientNotFound => "look at --client; another client takes an operator key".to_owned(),
+        ErrorReason::AgentNotFound | ErrorReason::AgentNameTaken => {
+            "`toolgate agent list` shows what there is".to_owned()
+        }
+        ErrorReason::AttachmentNotFound | ErrorReason::AttachmentNameTaken => {
+            "`toolgate agent show NAME` shows what is attached".to_owned()
+        }
         ErrorReason::ApiKeyNotFound => "`toolgate key list` shows what there is".to_owned(),
         ErrorReason::ClientNameTaken => "`toolgate client list` shows what there is".to_owned(),
         ErrorReason::OperatorRequired => "use an operator key".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::{ClientId, Fault, KeyId, Moment};
+use crate::{AgentId, ClientId, Fault, KeyId, Moment};
 
 /// A right that a credential can carry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -97,6 +97,8 @@ pub struct Caller {
     pub operator: bool,
     /// What it may do.
     pub scopes: Scopes,
+    /// The agent that it is: it sees what reaches that agent, and nothing else.
+    pub agent: Option<AgentId>,
     /// Who it is, as written into rulings and logs: stable, printable, no secret.
     pub subject: String,
     /// The credential, to ask later whether it still stands.
@@ -111,9 +113,10 @@ impl Caller {
         if self.operator { Ok(()) } else { Err(Fault::OperatorRequired) }
     }
 
-    /// Refuses a caller without `scope`.
+    /// Refuses a caller without `scope`. An agent has [`Scope::Call`] at most, whatever its credential says.
     pub fn require(&self, scope: Scope) -> Result<(), Fault> {
-        if self.scopes.contains(scope) { Ok(()) } else { Err(Fault::ScopeMissing(scope)) }
+        let may_have_it = self.agent.is_none() || scope == Scope::Call;
+        if may_have_it && self.scopes.contains(scope) { Ok(()) } else { Err(Fault::ScopeMissing(scope)) }
     }
 
     /// The tenant that a request is about. Naming one's own is always allowed; for anyone but an operator, another one
@@ -136,6 +139,7 @@ mod tests {
             client: ClientId::from_bytes([1; 16]),
             operator,
             scopes: [Scope::Read].into_iter().collect(),
+            agent: None,
             subject: "key:test".into(),
             key: KeyId::from_bytes([3; 16]),
             expires_at: None,
@@ -146,6 +150,15 @@ mod tests {
     fn a_missing_scope_is_refused_by_name() {
         assert_eq!(caller(true).require(Scope::Read), Ok(()));
         assert_eq!(caller(true).require(Scope::Admin), Err(Fault::ScopeMissing(Scope::Admin)));
+    }
+
+    #[test]
+    fn law_04_an_agent_has_no_scope_but_that_of_calling() {
+        let agent = Some(AgentId::from_bytes([4; 16]));
+        let caller = Caller { scopes: Scopes::all(), agent, ..caller(false) };
+        for scope in Scope::ALL {
+            assert_eq!(caller.require(scope).is_ok(), scope == Scope::Call, "{scope}");
+        }
     }
 
     #[test]

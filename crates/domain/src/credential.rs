@@ -1,6 +1,6 @@
 //! API keys as they are kept.
 
-use crate::{ClientId, KeyId, Moment, Scopes};
+use crate::{AgentId, ClientId, KeyId, Moment, Scopes};
 
 /// An API key. The secret itself is not kept, only its keyed digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub struct ApiKey {
     pub scopes: Scopes,
     /// Whether it may name another tenant, and make and delete tenants.
     pub operator: bool,
+    /// The agent that it is bound to; `None` for one that sees its whole client.
+    pub agent: Option<AgentId>,
     /// Keyed digest of the secret.
     pub digest: [u8; 32],
     /// When it was made.
@@ -50,6 +52,7 @@ mod tests {
             display_name: String::new(),
             scopes: Scopes::all(),
             operator: false,
+            agent: None,
             digest: [0; 32],
             created_at: at(1),
             expires_at: Some(at(10)),

@@ -47,6 +47,12 @@ pub enum Fault {
     /// The client has no such tool, or the view does not hold it.
     #[error("no such tool")]
     ToolNotFound,
+    /// The client has no such agent.
+    #[error("no such agent")]
+    AgentNotFound,
+    /// Nothing of this id or name is attached to the agent.
+    #[error("nothing of this id or name is attached to the agent")]
+    AttachmentNotFound,
     /// The client has no such API key.
     #[error("no such API key")]
     ApiKeyNotFound,
@@ -65,6 +71,18 @@ pub enum Fault {
     /// Another client has the name.
     #[error("the name {name} is taken by another client; choose another")]
     ClientNameTaken {
+        /// As asked for.
+        name: String,
+    },
+    /// Another agent of the client has the name.
+    #[error("the name {name} is taken by another agent; choose another")]
+    AgentNameTaken {
+        /// As asked for.
+        name: String,
+    },
+    /// Something of the name is attached to the agent already.
+    #[error("something named {name} is attached already; detach it, or choose another name")]
+    AttachmentNameTaken {
         /// As asked for.
         name: String,
     },

@@ -67,6 +67,15 @@ id!(
     KeyId
 );
 
+id!(
+    /// A consumer of tools.
+    AgentId
+);
+id!(
+    /// Something attached to an agent.
+    AttachmentId
+);
+
 fn v7(now: Moment, random: [u8; 10]) -> Uuid {
     let ms = u64::try_from(now.unix_ms()).unwrap_or(0);
     Builder::from_unix_timestamp_millis(ms, &random).into_uuid()
@@ -80,6 +89,20 @@ impl ClientId {
 }
 
 impl UpstreamId {
+    /// A new identity.
+    pub fn new(now: Moment, random: [u8; 10]) -> Self {
+        Self(v7(now, random))
+    }
+}
+
+impl AgentId {
+    /// A new identity.
+    pub fn new(now: Moment, random: [u8; 10]) -> Self {
+        Self(v7(now, random))
+    }
+}
+
+impl AttachmentId {
     /// A new identity.
     pub fn new(now: Moment, random: [u8; 10]) -> Self {
         Self(v7(now, random))

@@ -4,6 +4,20 @@
 pub const MAX_UPSTREAMS_PER_CLIENT: usize = 1000;
 /// API keys of one client that are in force.
 pub const MAX_API_KEYS_PER_CLIENT: usize = 1000;
+/// Agents of one client.
+pub const MAX_AGENTS_PER_CLIENT: usize = 10_000;
+/// Attachments of one agent.
+pub const MAX_ATTACHMENTS_PER_AGENT: usize = 500;
+/// Bytes of all attachments of one agent together, so that its row and its ruling fit a commit with room to spare.
+pub const MAX_ATTACHMENT_BYTES_PER_AGENT: usize = 128 * 1024;
+/// Characters of an attachment's name.
+pub const MAX_ATTACHMENT_NAME_CHARS: usize = 128;
+/// Characters of an attachment's display name.
+pub const MAX_ATTACHMENT_DISPLAY_NAME_CHARS: usize = 256;
+/// Bytes of the schema of a function's parameters.
+pub const MAX_FUNCTION_PARAMETERS_BYTES: usize = 64 * 1024;
+/// Characters of a file search's store.
+pub const MAX_VECTOR_STORE_ID_CHARS: usize = 256;
 /// Bytes of a display name.
 pub const MAX_DISPLAY_NAME_BYTES: usize = 256;
 /// Bytes of an upstream's URL.
@@ -32,7 +46,7 @@ pub const MAX_EARLIER_TEXTS_PER_TOOL: u32 = 64;
 pub const MAX_EARLIER_TEXT_BYTES_PER_CLIENT: u64 = 256 * 1024 * 1024;
 /// Bytes of the text of a failed sync that are kept.
 pub const MAX_SYNC_ERROR_BYTES: usize = 1024;
-/// Characters of a description that an owner gives.
+/// Characters of a description that an owner gives to a tool or an attachment.
 pub const MAX_DESCRIPTION_CHARS: usize = 4096;
 /// Shortest life of a key that expires, in milliseconds.
 pub const MIN_API_KEY_TTL_MS: i64 = 1_000;
@@ -49,6 +63,10 @@ pub const MAX_UPSTREAMS_PAGE_SIZE: usize = 1000;
 pub const API_KEYS_PAGE_SIZE: usize = 100;
 /// API keys of a page at most.
 pub const MAX_API_KEYS_PAGE_SIZE: usize = 1000;
+/// Agents of a page when none is asked for.
+pub const AGENTS_PAGE_SIZE: usize = 100;
+/// Agents of a page at most.
+pub const MAX_AGENTS_PAGE_SIZE: usize = 1000;
 /// Clients of a page when none is asked for.
 pub const CLIENTS_PAGE_SIZE: usize = 100;
 /// Clients of a page at most.

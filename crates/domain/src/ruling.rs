@@ -2,9 +2,9 @@
 
 use toolgate_definition::{Effect, Fingerprint, locks::Locks};
 
-use crate::{Moment, ToolId, UpstreamId};
+use crate::{AgentId, AttachmentId, Moment, ToolId, UpstreamId, agent::Attachment};
 
-/// A person's word about one tool, about an upstream with all its tools, or about the whole client.
+/// A person's word about one tool, about an upstream with all its tools, about an agent, or about the whole client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ruling {
     /// Position in the client's log, counted from 1 without gaps.
@@ -13,9 +13,9 @@ pub struct Ruling {
     pub at: Moment,
     /// Who made it ([`crate::Caller::subject`]).
     pub subject: String,
-    /// The upstream, or the tool's; `None` where the whole client is meant.
+    /// The upstream, or the tool's; `None` where an agent or the whole client is meant.
     pub upstream: Option<UpstreamId>,
-    /// The upstream's own name of the tool; empty where more than one tool is meant.
+    /// The upstream's own name of the tool; empty for an act that is not about one tool.
     pub tool_name: String,
     /// What was ruled.
     pub act: Act,
@@ -71,6 +71,15 @@ pub enum Act {
         /// Approvals that were given for the one count for the other.
         keeps_approvals: bool,
     },
+    /// An act about an agent.
+    Agent {
+        /// Which.
+        agent: AgentId,
+        /// Its name.
+        name: String,
+        /// What was done.
+        act: AgentAct,
+    },
 }
 
 impl Act {
@@ -78,4 +87,25 @@ impl Act {
     pub fn is_about_upstream(&self) -> bool {
         matches!(self, Self::DeleteUpstream { .. } | Self::ChangeEndpoint { .. })
     }
+}
+
+/// What can be done about an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AgentAct {
+    /// It is made.
+    Create {
+        /// Free text for people.
+        display_name: String,
+    },
+    /// It is deleted, with its attachments and its keys.
+    Delete,
+    /// This is attached to it.
+    Attach(Attachment),
+    /// This is no longer attached to it.
+    Detach {
+        /// Which attachment.
+        id: AttachmentId,
+        /// What its name was.
+        name: String,
+    },
 }

@@ -72,6 +72,7 @@ impl Governance {
             display_name: "bootstrap".into(),
             scopes: Scopes::all(),
             operator: true,
+            agent: None,
             digest: self.sealer.key_digest(secret),
             created_at: now,
             expires_at: None,

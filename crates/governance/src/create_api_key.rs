@@ -1,9 +1,9 @@
 //! Use case: making an API key.
 
-use toolgate_catalog::from_commit_error;
+use toolgate_catalog::{agents::AgentRef, from_commit_error};
 use toolgate_domain::{
-    Caller, ClientId, Fault, KeyId, Moment, Scopes, credential::ApiKey, free_text::display_name_violation,
-    limits,
+    Caller, ClientId, Fault, KeyId, Moment, Scope, Scopes, credential::ApiKey,
+    free_text::display_name_violation, limits,
 };
 use toolgate_records::{Key, Record};
 use toolgate_sealing::{format_api_key, new_secret};
@@ -25,6 +25,8 @@ pub struct CreateApiKey {
     pub ttl_ms: Option<i64>,
     /// Whether it may name other tenants.
     pub operator: bool,
+    /// The agent that it is bound to; `None` for a key that sees its whole client.
+    pub agent: Option<AgentRef>,
     /// Check everything, make nothing.
     pub validate_only: bool,
 }
@@ -48,14 +50,15 @@ impl Governance {
     ///
     /// # Errors
     /// [`Fault::Invalid`]; [`Fault::ScopeMissing`] for a scope that the caller lacks; [`Fault::OperatorRequired`] for an
-    /// operator key; [`Fault::ClientNotFound`]; [`Fault::LimitExceeded`]; failures of the store.
+    /// operator key; [`Fault::ClientNotFound`]; [`Fault::AgentNotFound`]; [`Fault::LimitExceeded`]; failures of the store.
     pub async fn create_api_key(
         &self,
         caller: &Caller,
         wanted: CreateApiKey,
     ) -> Result<CreatedApiKey, Fault> {
         grantable(caller, &wanted)?;
-        self.catalog.snapshot(wanted.client, None).await?;
+        let snapshot = self.catalog.snapshot(wanted.client, None).await?;
+        let agent = wanted.agent.map(|name| name.find(&snapshot).map(|entry| entry.agent.id)).transpose()?;
         if self.count_api_keys(wanted.client).await? >= limits::MAX_API_KEYS_PER_CLIENT {
             let value = limits::MAX_API_KEYS_PER_CLIENT as u64;
             let remedy = "revoke keys that nobody uses any more";
@@ -69,6 +72,7 @@ impl Governance {
             display_name: wanted.display_name,
             scopes: wanted.scopes,
             operator: wanted.operator,
+            agent,
             digest: self.sealer.key_digest(&secret),
             created_at,
             expires_at: wanted
@@ -88,18 +92,22 @@ impl Governance {
         let mut commit = Commit::new()
             .when(Condition::Present(Key::Client(key.client).encode()))
             .when(Condition::Absent(Key::ApiKeyOwner(key.id).encode()));
+        if let Some(agent) = key.agent {
+            commit = commit.when(Condition::Present(Key::Agent(key.client, agent).encode()));
+        }
         for record in [Record::ApiKey(key.clone()), Record::ApiKeyOwner(key.id, key.client)] {
             let (at, value) = record.encode();
             commit = commit.put(at, value);
         }
         self.catalog.store().commit(commit).await.map(|_| ()).map_err(|error| match error {
             CommitError::Conflict(0) => Fault::ClientNotFound,
+            CommitError::Conflict(2) => Fault::AgentNotFound,
             error => from_commit_error(&error),
         })
     }
 }
 
-/// Operator keys stay within one client, so that the last of them can be told.
+/// An agent calls and does nothing else. Operator keys stay within one client, so that the last of them can be told.
 fn grantable(caller: &Caller, wanted: &CreateApiKey) -> Result<(), Fault> {
     if let Some(violation) = display_name_violation(&wanted.display_name) {
         return Err(Fault::Invalid(vec![violation]));
@@ -109,6 +117,12 @@ fn grantable(caller: &Caller, wanted: &CreateApiKey) -> Result<(), Fault> {
     }
     if wanted.ttl_ms.is_some_and(|ttl| ttl < limits::MIN_API_KEY_TTL_MS) {
         return Err(Fault::invalid("ttl", "is shorter than one second"));
+    }
+    if wanted.agent.is_some() && wanted.scopes.iter().any(|scope| scope != Scope::Call) {
+        return Err(Fault::invalid("scopes", "of a key that is bound to an agent must be mcp:call alone"));
+    }
+    if wanted.agent.is_some() && wanted.operator {
+        return Err(Fault::invalid("operator", "cannot be set together with agent_id"));
     }
     wanted.scopes.iter().try_for_each(|scope| caller.require(scope))?;
     if wanted.operator {

@@ -1,4 +1,4 @@
-//! Use cases of governance: clients, upstreams, rulings about tools, keys.
+//! Use cases of governance: clients, upstreams, rulings about tools, agents, keys.
 //!
 //! Every act is one conditional commit: it happens whole, with its row in the client's hash-chained log where it is a
 //! ruling, or not at all. When it is acknowledged it is on disk, and the catalogue on this replica shows it.
@@ -9,6 +9,8 @@
 //!
 //! Start reading at [`Governance`], then [`rule`].
 
+mod agents;
+mod attachments;
 mod bootstrap;
 mod clients;
 mod create_api_key;
@@ -18,6 +20,7 @@ mod delete_upstream;
 mod facts;
 mod governance;
 mod list_api_keys;
+mod logged;
 mod master_key;
 mod matter;
 mod revoke_api_key;
@@ -28,6 +31,8 @@ mod sequencer;
 mod sweep;
 mod update_upstream;
 
+pub use agents::{AgentDeletion, CreateAgent, DeleteAgent, StoredAgent};
+pub use attachments::{AttachAgentTool, AttachedKind, DetachAgentTool};
 pub use bootstrap::{Bootstrapped, DEFAULT_CLIENT};
 pub use clients::{Client, ClientPage};
 pub use create_api_key::{CreateApiKey, CreatedApiKey};

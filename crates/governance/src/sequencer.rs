@@ -1,4 +1,5 @@
-//! One sequencer a client: it alone writes the client's log, and puts the rulings that wait together into one commit.
+//! One sequencer a client: it alone writes rulings about tools into the client's log, and puts those that wait together into
+//! one commit.
 
 use std::{
     collections::{HashMap, HashSet},

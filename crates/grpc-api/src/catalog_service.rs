@@ -11,6 +11,7 @@ use toolgate_api_proto::{
 };
 use toolgate_catalog::{
     Catalog, Snapshot, View,
+    agents::{ListAgents, get_agent, list_agents},
     get_tool::{GetTool, get_tool},
     list_definitions::{ListDefinitions, list_definitions},
     list_tools::{ListTools, list_from},
@@ -18,11 +19,11 @@ use toolgate_catalog::{
     upstreams::{ListUpstreams, UpstreamRef, get_upstream, list_upstreams},
     watch_tools::{WatchTools, watch_tools},
 };
-use toolgate_domain::{Caller, Fault, Scope, limits};
+use toolgate_domain::{AgentId, Caller, Fault, Scope, limits};
 
 use crate::{
     Gate,
-    convert::{fields, tool, upstream},
+    convert::{agent, fields, tool, upstream},
     encoded_pages::EncodedPages,
     rpc::Rpc,
     tokens::{RequestDigest, digest},
@@ -103,11 +104,12 @@ impl CatalogService {
         let ask = request.into_inner();
         let view = admitted_view(caller, ask.view)?;
         let (client, tokens) = self.gate.tenant(caller, &ask.client_id)?;
-        let of = list_digest(&ask, view);
+        let of = list_digest(&ask, view, caller.agent);
         let size = fields::page_size(ask.page_size, limits::TOOLS_PAGE_SIZE, limits::TOOLS_PAGE_SIZE)?;
         let list = ListTools {
             client,
             view,
+            agent: caller.agent,
             filter: filter_from_proto(&ask)?,
             after: tokens.open_tool_page(of, &ask.page_token)?,
             size: if whole { PageSize::Whole } else { PageSize::AtMost(size) },
@@ -136,6 +138,7 @@ impl CatalogService {
             client,
             id: fields::required(&ask.id, "id")?,
             view,
+            agent: caller.agent,
             min_revision: tokens.open_revision(&ask.min_revision, "min_revision")?,
         };
         let (entry, snapshot) = get_tool(&self.catalog, &get).await?;
@@ -177,7 +180,8 @@ impl CatalogService {
         let view = admitted_view(&caller, ask.view)?;
         let (client, tokens) = self.gate.tenant(&caller, &ask.client_id)?;
         let resume = tokens.open_revision(&ask.resume_revision, "resume_revision")?;
-        let watch = watch_tools(&self.catalog, WatchTools { client, view, resume }).await?;
+        let agent = caller.agent;
+        let watch = watch_tools(&self.catalog, WatchTools { client, view, agent, resume }).await?;
         let (gate, stopping) = (self.gate.clone(), self.stopping.clone());
         let lost = gate.until_lost(caller);
         Ok(Box::pin(watch_stream(Following { watch, client, view, gate, stopping, lost })))
@@ -225,6 +229,44 @@ impl CatalogService {
     }
 }
 
+impl CatalogService {
+    async fn list_agents(
+        &self,
+        caller: Caller,
+        ask: pb::ListAgentsRequest,
+    ) -> Result<pb::ListAgentsResponse, Fault> {
+        let (client, tokens) = self.gate.tenant(&caller, &ask.client_id)?;
+        let of = digest([&b"agents"[..]]);
+        let size = fields::page_size(ask.page_size, limits::AGENTS_PAGE_SIZE, limits::MAX_AGENTS_PAGE_SIZE)?;
+        let list = ListAgents {
+            client,
+            after: tokens.open_agent_page(of, &ask.page_token)?,
+            size: NonZeroUsize::new(size).unwrap_or(NonZeroUsize::MIN),
+            min_revision: tokens.open_revision(&ask.min_revision, "min_revision")?,
+        };
+        let page = list_agents(&self.catalog, &list).await?;
+        let shown = page.agents.iter().map(|entry| agent::to_proto(entry, &page.snapshot, &tokens));
+        Ok(pb::ListAgentsResponse {
+            agents: shown.collect(),
+            next_page_token: page.more_after.map(|id| tokens.agent_page(of, id)).unwrap_or_default(),
+            revision: tokens.revision(page.snapshot.revision()),
+        })
+    }
+
+    async fn get_agent(
+        &self,
+        caller: Caller,
+        ask: pb::GetAgentRequest,
+    ) -> Result<pb::GetAgentResponse, Fault> {
+        let (client, tokens) = self.gate.tenant(&caller, &ask.client_id)?;
+        let name = agent::required_agent(&ask.id, "id")?;
+        let min_revision = tokens.open_revision(&ask.min_revision, "min_revision")?;
+        let (entry, snapshot) = get_agent(&self.catalog, client, &name, min_revision).await?;
+        let agent = Some(agent::to_proto(&entry, &snapshot, &tokens));
+        Ok(pb::GetAgentResponse { agent, revision: tokens.revision(snapshot.revision()) })
+    }
+}
+
 pub(crate) fn upstream_ref(id: &str) -> Result<UpstreamRef, Fault> {
     if id.is_empty() {
         return Err(Fault::invalid("id", "is required: an upstream's id or slug"));
@@ -249,11 +291,13 @@ fn filter_from_proto(ask: &pb::ListToolsRequest) -> Result<Filter, Fault> {
     })
 }
 
-/// What the pages of one list have in common.
-fn list_digest(ask: &pb::ListToolsRequest, view: View) -> RequestDigest {
+/// What the pages of one list have in common. The answer to one agent is not the answer to another.
+fn list_digest(ask: &pb::ListToolsRequest, view: View, agent: Option<AgentId>) -> RequestDigest {
     let view = [u8::from(view == View::Served)];
     let states: Vec<u8> = ask.states.iter().flat_map(|state| state.to_be_bytes()).collect();
-    digest([&b"tools"[..], &view, ask.upstream_id.as_bytes(), &states, ask.namespaced_name.as_bytes()])
+    let agent: &[u8] = agent.as_ref().map_or(&[], |agent| agent.bytes());
+    let (upstream, name) = (ask.upstream_id.as_bytes(), ask.namespaced_name.as_bytes());
+    digest([&b"tools"[..], &view, agent, upstream, &states, name])
 }
 
 /// What the pages of one tool's definitions have in common.
@@ -322,5 +366,21 @@ impl ToolCatalog for CatalogService {
     ) -> Result<Response<pb::GetUpstreamResponse>, Status> {
         let call = |caller, request: Request<_>| self.get_upstream(caller, request.into_inner());
         self.gate.run(Rpc::GetUpstream, request, call).await
+    }
+
+    async fn list_agents(
+        &self,
+        request: Request<pb::ListAgentsRequest>,
+    ) -> Result<Response<pb::ListAgentsResponse>, Status> {
+        let call = |caller, request: Request<_>| self.list_agents(caller, request.into_inner());
+        self.gate.run(Rpc::ListAgents, request, call).await
+    }
+
+    async fn get_agent(
+        &self,
+        request: Request<pb::GetAgentRequest>,
+    ) -> Result<Response<pb::GetAgentResponse>, Status> {
+        let call = |caller, request: Request<_>| self.get_agent(caller, request.into_inner());
+        self.gate.run(Rpc::GetAgent, request, call).await
     }
 }

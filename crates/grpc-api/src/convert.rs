@@ -1,5 +1,6 @@
 //! Conversions between the wire and the domain, by hand, each in one named function.
 
+pub(crate) mod agent;
 pub(crate) mod api_key;
 pub(crate) mod fields;
 pub(crate) mod ruling;

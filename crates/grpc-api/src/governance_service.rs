@@ -1,8 +1,10 @@
+mod agents;
+
 use std::num::NonZeroUsize;
 
 use tonic::{Request, Response, Status};
 use toolgate_api_proto::v1::{self as pb, tool_governance_server::ToolGovernance};
-use toolgate_catalog::{Revision, View, sync::Summary, upstreams::get_upstream};
+use toolgate_catalog::{Revision, View, agents::AgentRef, sync::Summary, upstreams::get_upstream};
 use toolgate_domain::{Caller, ClientId, Fault, ToolId, UpstreamId, limits};
 use toolgate_governance::{
     Client, ClientDeletion, CreateApiKey, CreateUpstream, DeleteUpstream, Governance, ListApiKeys,
@@ -208,6 +210,7 @@ impl GovernanceService {
             scopes: api_key::scopes_from_proto(&ask.scopes)?,
             ttl_ms: ask.ttl.map(api_key::ttl_ms_from_proto),
             operator: ask.operator,
+            agent: Some(ask.agent_id).filter(|id| !id.is_empty()).map(|id| AgentRef::parse(&id)),
             validate_only: ask.validate_only,
         };
         let created = self.governance.create_api_key(&caller, wanted).await?;
@@ -484,6 +487,38 @@ impl ToolGovernance for GovernanceService {
             Ok(pb::UpdateToolLocksResponse { tool, revision })
         };
         self.gate.run(Rpc::UpdateToolLocks, request, call).await
+    }
+
+    async fn create_agent(
+        &self,
+        request: Request<pb::CreateAgentRequest>,
+    ) -> Result<Response<pb::CreateAgentResponse>, Status> {
+        let call = |caller, request: Request<_>| self.create_agent(caller, request.into_inner());
+        self.gate.run(Rpc::CreateAgent, request, call).await
+    }
+
+    async fn delete_agent(
+        &self,
+        request: Request<pb::DeleteAgentRequest>,
+    ) -> Result<Response<pb::DeleteAgentResponse>, Status> {
+        let call = |caller, request: Request<_>| self.delete_agent(caller, request.into_inner());
+        self.gate.run(Rpc::DeleteAgent, request, call).await
+    }
+
+    async fn attach_agent_tool(
+        &self,
+        request: Request<pb::AttachAgentToolRequest>,
+    ) -> Result<Response<pb::AttachAgentToolResponse>, Status> {
+        let call = |caller, request: Request<_>| self.attach_agent_tool(caller, request.into_inner());
+        self.gate.run(Rpc::AttachAgentTool, request, call).await
+    }
+
+    async fn detach_agent_tool(
+        &self,
+        request: Request<pb::DetachAgentToolRequest>,
+    ) -> Result<Response<pb::DetachAgentToolResponse>, Status> {
+        let call = |caller, request: Request<_>| self.detach_agent_tool(caller, request.into_inner());
+        self.gate.run(Rpc::DetachAgentTool, request, call).await
     }
 
     async fn create_api_key(

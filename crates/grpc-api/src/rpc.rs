@@ -60,6 +60,8 @@ rpcs! {
     WatchTools: CATALOG Takes::ScopeOfView, None;
     ListUpstreams: CATALOG Takes::Scope(Scope::Read), READ;
     GetUpstream: CATALOG Takes::Scope(Scope::Read), READ;
+    ListAgents: CATALOG Takes::Scope(Scope::Read), READ;
+    GetAgent: CATALOG Takes::Scope(Scope::Read), READ;
     CreateUpstream: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
     UpdateUpstream: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
     DeleteUpstream: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
@@ -72,6 +74,10 @@ rpcs! {
     SetToolDescription: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
     RenameTool: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
     UpdateToolLocks: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
+    CreateAgent: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
+    DeleteAgent: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
+    AttachAgentTool: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
+    DetachAgentTool: GOVERNANCE Takes::Scope(Scope::Write), WRITE;
     CreateApiKey: GOVERNANCE Takes::Scope(Scope::Admin), WRITE;
     ListApiKeys: GOVERNANCE Takes::Scope(Scope::Admin), READ;
     RevokeApiKey: GOVERNANCE Takes::Scope(Scope::Admin), WRITE;

@@ -29,6 +29,8 @@ pub(crate) fn from_fault(rpc: Rpc, fault: &Fault, incident: impl FnOnce() -> Str
         Fault::ClientNotFound => plain(Code::NotFound, ErrorReason::ClientNotFound, message, []),
         Fault::UpstreamNotFound => plain(Code::NotFound, ErrorReason::UpstreamNotFound, message, []),
         Fault::ToolNotFound => plain(Code::NotFound, ErrorReason::ToolNotFound, message, []),
+        Fault::AgentNotFound => plain(Code::NotFound, ErrorReason::AgentNotFound, message, []),
+        Fault::AttachmentNotFound => plain(Code::NotFound, ErrorReason::AttachmentNotFound, message, []),
         Fault::ApiKeyNotFound => plain(Code::NotFound, ErrorReason::ApiKeyNotFound, message, []),
         Fault::LastOperatorKey => precondition(ErrorReason::LastOperatorKey, "api_key", message),
         Fault::DefaultClient => precondition(ErrorReason::DefaultClient, "client", message),
@@ -37,6 +39,12 @@ pub(crate) fn from_fault(rpc: Rpc, fault: &Fault, incident: impl FnOnce() -> Str
         }
         Fault::SlugTaken { slug } => {
             plain(Code::AlreadyExists, ErrorReason::SlugTaken, message, [("slug", slug.clone())])
+        }
+        Fault::AgentNameTaken { name } => {
+            plain(Code::AlreadyExists, ErrorReason::AgentNameTaken, message, [("name", name.clone())])
+        }
+        Fault::AttachmentNameTaken { name } => {
+            plain(Code::AlreadyExists, ErrorReason::AttachmentNameTaken, message, [("name", name.clone())])
         }
         Fault::NameTaken { name } => {
             plain(Code::AlreadyExists, ErrorReason::NameTaken, message, [("name", name.clone())])
@@ -140,6 +148,14 @@ mod tests {
             (Fault::ToolNotFound, Code::NotFound, ErrorReason::ToolNotFound),
             (Fault::ClientNameTaken { name: "a".into() }, Code::AlreadyExists, ErrorReason::ClientNameTaken),
             (Fault::OperatorRequired, Code::PermissionDenied, ErrorReason::OperatorRequired),
+            (Fault::AgentNotFound, Code::NotFound, ErrorReason::AgentNotFound),
+            (Fault::AttachmentNotFound, Code::NotFound, ErrorReason::AttachmentNotFound),
+            (Fault::AgentNameTaken { name: "a".into() }, Code::AlreadyExists, ErrorReason::AgentNameTaken),
+            (
+                Fault::AttachmentNameTaken { name: "a".into() },
+                Code::AlreadyExists,
+                ErrorReason::AttachmentNameTaken,
+            ),
             (Fault::ApiKeyNotFound, Code::NotFound, ErrorReason::ApiKeyNotFound),
             (Fault::DefaultClient, Code::FailedPrecondition, ErrorReason::DefaultClient),
             (Fault::LastOperatorKey, Code::FailedPrecondition, ErrorReason::LastOperatorKey),
@@ -181,7 +197,7 @@ mod tests {
             assert_eq!(format!("ERROR_REASON_{}", info.reason), reason.as_str_name());
             assert_eq!(info.domain, DOMAIN);
         }
-        let reasons = (1..).map_while(|n| ErrorReason::try_from(n).ok());
+        let reasons = (1..1000).filter_map(|n| ErrorReason::try_from(n).ok());
         let mapped: Vec<_> = one_of_each().into_iter().map(|(_, _, reason)| reason).collect();
         for reason in reasons {
             assert!(mapped.contains(&reason), "{reason:?} is in the contract and never sent");

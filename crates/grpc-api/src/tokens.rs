@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use toolgate_catalog::{Revision, ToolEntry, ToolKey, UpstreamEntry};
+use toolgate_catalog::{AgentEntry, Revision, ToolEntry, ToolKey, UpstreamEntry};
 use toolgate_definition::Fingerprint;
-use toolgate_domain::{ClientId, Fault, KeyId, ToolId, UpstreamId};
+use toolgate_domain::{AgentId, ClientId, Fault, KeyId, ToolId, UpstreamId};
 use toolgate_sealing::{Sealer, TokenKind};
 
 /// Stands for everything in a request that its answer depends on.
@@ -93,6 +93,15 @@ impl<'a> Tokens<'a> {
         Ok(self.open_page(of, text)?.map(|(id, _)| KeyId::from_bytes(*id.bytes())))
     }
 
+    /// Where the next page of a list of agents begins.
+    pub(crate) fn agent_page(&self, of: RequestDigest, after: AgentId) -> String {
+        self.seal(TokenKind::Page, &[of.as_slice(), after.bytes()].concat())
+    }
+
+    pub(crate) fn open_agent_page(&self, of: RequestDigest, text: &str) -> Result<Option<AgentId>, Fault> {
+        Ok(self.open_page(of, text)?.map(|(id, _)| AgentId::from_bytes(*id.bytes())))
+    }
+
     /// Where the next page of a list of rulings begins.
     pub(crate) fn ruling_page(&self, of: RequestDigest, after: u64) -> String {
         self.seal(TokenKind::Page, &[of.as_slice(), &u128::from(after).to_be_bytes()].concat())
@@ -143,15 +152,12 @@ impl<'a> Tokens<'a> {
 
     /// Stands for a tool as it is.
     pub(crate) fn tool(&self, entry: &ToolEntry) -> String {
-        self.seal(
-            TokenKind::Etag,
-            &[entry.tool.id.bytes().as_slice(), &entry.changed.0.to_be_bytes()].concat(),
-        )
+        self.version(entry.tool.id.bytes(), entry.changed)
     }
 
     /// The change behind a tool's etag; `None` for the empty text.
     pub(crate) fn open_tool(&self, tool: ToolId, text: &str) -> Result<Option<Revision>, Fault> {
-        self.open_thing(tool.bytes(), text, "is not an etag of this tool")
+        self.open_version(tool.bytes(), text, "is not an etag of this tool")
     }
 
     /// Stands for an upstream as it is declared; empty for one that is not.
@@ -160,15 +166,29 @@ impl<'a> Tokens<'a> {
         if *declared == Revision::ZERO {
             return String::new();
         }
-        self.seal(TokenKind::Etag, &[upstream.id.bytes().as_slice(), &declared.0.to_be_bytes()].concat())
+        self.version(upstream.id.bytes(), *declared)
     }
 
     /// The declaration behind an upstream's etag; `None` for the empty text.
     pub(crate) fn open_upstream(&self, upstream: UpstreamId, text: &str) -> Result<Option<Revision>, Fault> {
-        self.open_thing(upstream.bytes(), text, "is not an etag of this upstream")
+        self.open_version(upstream.bytes(), text, "is not an etag of this upstream")
     }
 
-    fn open_thing(&self, id: &[u8; 16], text: &str, problem: &str) -> Result<Option<Revision>, Fault> {
+    /// Stands for an agent as it is declared.
+    pub(crate) fn agent(&self, entry: &AgentEntry) -> String {
+        self.version(entry.agent.id.bytes(), entry.changed)
+    }
+
+    /// The change behind an agent's etag; `None` for the empty text.
+    pub(crate) fn open_agent(&self, agent: AgentId, text: &str) -> Result<Option<Revision>, Fault> {
+        self.open_version(agent.bytes(), text, "is not an etag of this agent")
+    }
+
+    fn version(&self, id: &[u8; 16], changed: Revision) -> String {
+        self.seal(TokenKind::Etag, &[id.as_slice(), &changed.0.to_be_bytes()].concat())
+    }
+
+    fn open_version(&self, id: &[u8; 16], text: &str, problem: &str) -> Result<Option<Revision>, Fault> {
         if text.is_empty() {
             return Ok(None);
         }

@@ -53,8 +53,8 @@ impl Authenticator {
             return Err(Fault::CredentialInvalid);
         }
         let subject = key.subject();
-        let ApiKey { id, client, operator, scopes, expires_at, .. } = key;
-        Ok(Caller { client, operator, scopes, subject, key: id, expires_at })
+        let ApiKey { id, client, operator, scopes, agent, expires_at, .. } = key;
+        Ok(Caller { client, operator, scopes, agent, subject, key: id, expires_at })
     }
 
     /// Comes back when the caller's credential is no longer accepted, well within a second of that. What cannot be read
@@ -92,8 +92,13 @@ impl Authenticator {
             return Ok(None);
         };
         let Some(Record::ApiKey(key)) = self.read(&Key::ApiKey(client, id)).await? else { return Ok(None) };
-        // Keys end with their client, whenever their rows are swept.
-        Ok(self.read(&Key::Client(client)).await?.map(|_| key))
+        // Keys end with their client and with their agent, whatever their own rows say.
+        let client_row = self.read(&Key::Client(client)).await?;
+        let agent_row = match key.agent {
+            Some(agent) => self.read(&Key::Agent(client, agent)).await?,
+            None => client_row.clone(),
+        };
+        Ok(client_row.and(agent_row).map(|_| key))
     }
 
     async fn read(&self, key: &Key) -> Result<Option<Record>, Fault> {
@@ -145,6 +150,7 @@ mod tests {
             display_name: String::new(),
             scopes: Scopes::all(),
             operator: false,
+            agent: None,
             digest: sealer.key_digest(secret),
             created_at: Moment::default(),
             expires_at: None,

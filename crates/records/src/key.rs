@@ -10,7 +10,7 @@
 
 use bytes::Bytes;
 use toolgate_definition::Fingerprint;
-use toolgate_domain::{ClientId, KeyId, UpstreamId};
+use toolgate_domain::{AgentId, ClientId, KeyId, UpstreamId};
 use toolgate_store::KeyRange;
 
 const TENANT: u8 = b'c';
@@ -25,6 +25,9 @@ mod kind {
     pub(super) const NAME_CLAIM: u8 = 0x13;
     pub(super) const UPSTREAM_TOMBSTONE: u8 = 0x14;
     pub(super) const UPSTREAM_SWEEP: u8 = 0x15;
+    pub(super) const AGENT: u8 = 0x18;
+    pub(super) const AGENT_NAME: u8 = 0x19;
+    pub(super) const AGENT_DELETIONS: u8 = 0x1a;
     pub(super) const LISTING: u8 = 0x20;
     pub(super) const OBSERVED: u8 = 0x21;
     pub(super) const DEFINITION: u8 = 0x22;
@@ -57,6 +60,12 @@ pub enum Key {
     UpstreamTombstone(ClientId, UpstreamId),
     /// Whether all rows of a deleted tool server are swept.
     UpstreamSweep(ClientId, UpstreamId),
+    /// Declared: a consumer of tools.
+    Agent(ClientId, AgentId),
+    /// Claim: the name of an agent.
+    AgentName(ClientId, String),
+    /// How many agents were deleted.
+    AgentDeletions(ClientId),
     /// Observed: the last listing of an upstream.
     Listing(ClientId, UpstreamId),
     /// Observed: one tool, by its upstream's own name for it.
@@ -118,6 +127,15 @@ impl Key {
                 of_upstream(out, client, kind::UPSTREAM_TOMBSTONE, upstream);
             }
             Self::UpstreamSweep(client, upstream) => of_upstream(out, client, kind::UPSTREAM_SWEEP, upstream),
+            Self::Agent(client, id) => {
+                tenant(out, client, kind::AGENT);
+                out.extend_from_slice(id.bytes());
+            }
+            Self::AgentName(client, name) => {
+                tenant(out, client, kind::AGENT_NAME);
+                text(out, name);
+            }
+            Self::AgentDeletions(client) => tenant(out, client, kind::AGENT_DELETIONS),
             Self::Listing(client, upstream) => of_upstream(out, client, kind::LISTING, upstream),
             Self::Observed(client, upstream, name) => {
                 of_upstream(out, client, kind::OBSERVED, upstream);
@@ -303,6 +321,9 @@ fn read_tenant(client: ClientId, kind: u8, rest: &mut &[u8]) -> Option<Key> {
         kind::NAME_CLAIM => Key::NameClaim(client, take_text(rest)?),
         kind::UPSTREAM_TOMBSTONE => Key::UpstreamTombstone(client, upstream()?),
         kind::UPSTREAM_SWEEP => Key::UpstreamSweep(client, upstream()?),
+        kind::AGENT => Key::Agent(client, AgentId::from_bytes(take(rest)?)),
+        kind::AGENT_NAME => Key::AgentName(client, take_text(rest)?),
+        kind::AGENT_DELETIONS => Key::AgentDeletions(client),
         kind::LISTING => Key::Listing(client, upstream()?),
         kind::OBSERVED => Key::Observed(client, upstream()?, take_text(rest)?),
         kind::DEFINITION => {
@@ -364,6 +385,9 @@ mod tests {
             (client(), name()).prop_map(|(c, n)| Key::NameClaim(c, n)),
             (client(), upstream()).prop_map(|(c, u)| Key::UpstreamTombstone(c, u)),
             (client(), upstream()).prop_map(|(c, u)| Key::UpstreamSweep(c, u)),
+            (client(), any::<[u8; 16]>()).prop_map(|(c, a)| Key::Agent(c, AgentId::from_bytes(a))),
+            (client(), name()).prop_map(|(c, n)| Key::AgentName(c, n)),
+            client().prop_map(Key::AgentDeletions),
             (client(), upstream()).prop_map(|(c, u)| Key::Listing(c, u)),
             (client(), upstream(), name()).prop_map(|(c, u, n)| Key::Observed(c, u, n)),
             (client(), upstream(), name(), any::<[u8; 32]>()).prop_map(|(c, u, n, f)| Key::Definition(

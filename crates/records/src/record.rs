@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use toolgate_definition::Fingerprint;
 use toolgate_domain::{
-    ClientId, KeyId, Moment, Upstream, UpstreamId,
+    Agent, AgentId, ClientId, KeyId, Moment, Upstream, UpstreamId,
     credential::ApiKey,
     sync_status::{LastListing, SyncStatus},
     tool::{Observed, Ruled, SeenDefinition},
@@ -15,6 +15,7 @@ use crate::{
     stored::{self},
 };
 
+mod agent;
 mod catalogue;
 mod credential;
 mod ledger;
@@ -62,6 +63,13 @@ pub enum Record {
     /// Whether all rows of a deleted tool server are swept. Written with each that goes, so that the newest row of the
     /// catalogue is never older than its newest commit.
     UpstreamSweep(ClientId, UpstreamId, bool),
+    /// Declared: a consumer of tools.
+    Agent(Agent),
+    /// Claim: which agent has a name.
+    AgentName(ClientId, String, AgentId),
+    /// How many agents were deleted. Written with each that goes, so that the newest row of the catalogue is never older than
+    /// its newest commit.
+    AgentDeletions(ClientId, u64),
     /// Observed: the last listing that was read.
     Listing(ClientId, UpstreamId, LastListing),
     /// Observed: a tool.
@@ -100,6 +108,9 @@ impl Record {
             Self::NameClaim(client, name, _) => Key::NameClaim(*client, name.clone()),
             Self::UpstreamTombstone(client, upstream, _) => Key::UpstreamTombstone(*client, *upstream),
             Self::UpstreamSweep(client, upstream, _) => Key::UpstreamSweep(*client, *upstream),
+            Self::Agent(agent) => Key::Agent(agent.client, agent.id),
+            Self::AgentName(client, name, _) => Key::AgentName(*client, name.clone()),
+            Self::AgentDeletions(client, _) => Key::AgentDeletions(*client),
             Self::Listing(client, upstream, _) => Key::Listing(*client, *upstream),
             Self::Observed(client, upstream, name, _) => Key::Observed(*client, *upstream, name.clone()),
             Self::Definition(client, upstream, name, fingerprint, _) => {
@@ -133,6 +144,9 @@ impl Record {
                 codec::encode(&key, &catalogue::tombstone_row(tombstone))
             }
             Self::UpstreamSweep(_, _, done) => codec::encode(&key, &stored::Sweep { done: *done }),
+            Self::Agent(agent) => codec::encode(&key, &agent::agent_row(agent)),
+            Self::AgentName(_, _, agent) => codec::encode(&key, &reference(agent.bytes())),
+            Self::AgentDeletions(_, count) => codec::encode(&key, &stored::AgentDeletions { count: *count }),
             Self::Listing(_, _, listing) => codec::encode(&key, &catalogue::listing_row(listing)),
             Self::Observed(_, _, _, observed) => codec::encode(&key, &catalogue::observed_row(observed)),
             Self::Definition(.., seen) => codec::encode(&key, &catalogue::definition_row(seen)),
@@ -167,6 +181,14 @@ impl Record {
             Key::UpstreamSweep(client, upstream) => {
                 let payload: stored::Sweep = row.payload()?;
                 Self::UpstreamSweep(client, upstream, payload.done)
+            }
+            Key::Agent(client, id) => Self::Agent(agent::read_agent(&row, client, id)?),
+            Key::AgentName(client, name) => {
+                Self::AgentName(client, name, AgentId::from_bytes(row.reference()?))
+            }
+            Key::AgentDeletions(client) => {
+                let payload: stored::AgentDeletions = row.payload()?;
+                Self::AgentDeletions(client, payload.count)
             }
             Key::Listing(client, upstream) => Self::Listing(client, upstream, catalogue::read_listing(&row)?),
             Key::Observed(client, upstream, name) => {

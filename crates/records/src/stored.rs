@@ -221,6 +221,56 @@ pub(crate) struct Approval {
 }
 
 #[derive(Clone, PartialEq, Message)]
+pub(crate) struct Agent {
+    #[prost(string, tag = "1")]
+    pub name: String,
+    #[prost(string, tag = "2")]
+    pub display_name: String,
+    #[prost(int64, tag = "3")]
+    pub created_at_ms: i64,
+    #[prost(int64, tag = "4")]
+    pub updated_at_ms: i64,
+    #[prost(message, repeated, tag = "5")]
+    pub attachments: Vec<Attachment>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Attachment {
+    #[prost(bytes = "vec", tag = "1")]
+    pub id: Vec<u8>,
+    #[prost(string, tag = "2")]
+    pub name: String,
+    #[prost(string, tag = "3")]
+    pub display_name: String,
+    #[prost(string, tag = "4")]
+    pub description: String,
+    #[prost(int64, tag = "5")]
+    pub created_at_ms: i64,
+    #[prost(oneof = "AttachmentKind", tags = "6, 7, 8")]
+    pub kind: Option<AttachmentKind>,
+}
+
+#[derive(Clone, PartialEq, Oneof)]
+pub(crate) enum AttachmentKind {
+    /// The upstream.
+    #[prost(bytes, tag = "6")]
+    Mcp(Vec<u8>),
+    /// The schema of its parameters; empty for none.
+    #[prost(string, tag = "7")]
+    Function(String),
+    /// The store.
+    #[prost(string, tag = "8")]
+    FileSearch(String),
+}
+
+/// How many agents of the client were deleted.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct AgentDeletions {
+    #[prost(uint64, tag = "1")]
+    pub count: u64,
+}
+
+#[derive(Clone, PartialEq, Message)]
 pub(crate) struct Ruling {
     #[prost(uint64, tag = "1")]
     pub sequence: u64,
@@ -228,12 +278,12 @@ pub(crate) struct Ruling {
     pub at_ms: i64,
     #[prost(string, tag = "3")]
     pub subject: String,
-    /// Empty for an act about the whole client.
+    /// Empty for an act about an agent or the whole client.
     #[prost(bytes = "vec", tag = "4")]
     pub upstream: Vec<u8>,
     #[prost(string, tag = "5")]
     pub tool_name: String,
-    #[prost(oneof = "Act", tags = "6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16")]
+    #[prost(oneof = "Act", tags = "6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20")]
     pub act: Option<Act>,
 }
 
@@ -262,6 +312,8 @@ pub(crate) enum Act {
     DeleteClient(Nothing),
     #[prost(message, tag = "16")]
     ChangeEndpoint(ChangedEndpoint),
+    #[prost(message, tag = "20")]
+    Agent(AgentRuling),
 }
 
 /// Where an upstream was and where it is.
@@ -282,6 +334,37 @@ pub(crate) struct DeletedUpstream {
     pub slug: String,
     #[prost(uint32, tag = "2")]
     pub tool_count: u32,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct AgentRuling {
+    #[prost(bytes = "vec", tag = "1")]
+    pub agent: Vec<u8>,
+    #[prost(string, tag = "2")]
+    pub name: String,
+    #[prost(oneof = "AgentAct", tags = "3, 4, 5, 6")]
+    pub act: Option<AgentAct>,
+}
+
+#[derive(Clone, PartialEq, Oneof)]
+pub(crate) enum AgentAct {
+    /// Its display name.
+    #[prost(string, tag = "3")]
+    Create(String),
+    #[prost(message, tag = "4")]
+    Delete(Nothing),
+    #[prost(message, tag = "5")]
+    Attach(Attachment),
+    #[prost(message, tag = "6")]
+    Detach(Detached),
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Detached {
+    #[prost(bytes = "vec", tag = "1")]
+    pub id: Vec<u8>,
+    #[prost(string, tag = "2")]
+    pub name: String,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -320,6 +403,9 @@ pub(crate) struct ApiKey {
     pub expires_at_ms: Option<i64>,
     #[prost(int64, optional, tag = "7")]
     pub revoked_at_ms: Option<i64>,
+    /// The agent that it is bound to; empty for none.
+    #[prost(bytes = "vec", tag = "8")]
+    pub agent: Vec<u8>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -343,7 +429,7 @@ pub(crate) struct KeyCheck {
     pub sealed: Vec<u8>,
 }
 
-/// A reference to a client or to an API key.
+/// A reference to a client, to an agent or to an API key.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Reference {
     #[prost(bytes = "vec", tag = "1")]

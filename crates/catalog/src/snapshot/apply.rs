@@ -93,6 +93,7 @@ impl Snapshot {
                 }
                 touched.insert(key);
             }
+            Key::Agent(_, id) => self.drop_agent(id),
             // How a tool stood is swept after the tool, and a text is wanted only with its observed row.
             _ => {}
         }
@@ -141,9 +142,12 @@ impl Snapshot {
                 self.parts.entry(key.clone()).or_default().ruled = Some((ruled, version));
                 touched.insert(key);
             }
+            Record::Agent(agent) => self.take_agent(agent, version),
             // Texts come through `Update::definitions`; the others lie outside the catalogue or change no tool.
             Record::Definition(..)
             | Record::Client(..)
+            | Record::AgentName(..)
+            | Record::AgentDeletions(..)
             | Record::Ruling(..)
             | Record::ChainHead(..)
             | Record::ApiKey(..)

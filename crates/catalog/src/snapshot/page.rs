@@ -1,10 +1,10 @@
 //! Picking a page of tools out of a snapshot.
 
-use std::{ops::Bound, sync::Arc};
+use std::{collections::BTreeSet, ops::Bound, sync::Arc};
 
-use toolgate_domain::{ToolState, UpstreamId, limits};
+use toolgate_domain::{ToolState, UpstreamId, decision::Reach, limits};
 
-use super::{Snapshot, ToolEntry, ToolKey, View};
+use super::{Sight, Snapshot, ToolEntry, ToolKey, first_key};
 
 /// Which tools a list is about. Empty members do not restrict.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -44,18 +44,33 @@ impl Filter {
 }
 
 impl Snapshot {
-    /// The tools after `after` that `filter` admits and `view` holds, as many as fit a page.
-    pub fn page(&self, view: View, filter: &Filter, after: Option<&ToolKey>, size: PageSize) -> ToolPage {
-        match &filter.namespaced_name {
-            Some(name) => {
+    /// The tools after `after` that `filter` admits and `sight` holds, as many as fit a page.
+    pub fn page(&self, sight: &Sight, filter: &Filter, after: Option<&ToolKey>, size: PageSize) -> ToolPage {
+        match (&filter.namespaced_name, &sight.reach) {
+            (Some(name), _) => {
                 let named = self.named(name).filter_map(|key| self.tools.get_key_value(key));
-                fill(named, view, filter, after, size)
+                fill(named, sight, filter, after, size)
             }
-            None => {
+            (None, Reach::Everything) => {
                 let from = start(filter, after);
-                fill(self.tools.range((from, Bound::Unbounded)), view, filter, after, size)
+                fill(self.tools.range((from, Bound::Unbounded)), sight, filter, after, size)
+            }
+            (None, Reach::Attached(upstreams)) => {
+                fill(self.reached(upstreams, filter, after), sight, filter, after, size)
             }
         }
+    }
+
+    /// The tools of these upstreams, from that of `after` on: no other is looked at.
+    fn reached<'a>(
+        &'a self,
+        upstreams: &'a BTreeSet<UpstreamId>,
+        filter: &'a Filter,
+        after: Option<&ToolKey>,
+    ) -> impl Iterator<Item = (&'a ToolKey, &'a Arc<ToolEntry>)> {
+        let first = after.map_or(first_key().upstream, |key| key.upstream);
+        let wanted = |id: &&UpstreamId| filter.upstream.is_none_or(|upstream| upstream == **id);
+        upstreams.range(first..).filter(wanted).flat_map(|id| self.keyed_tools_of(*id))
     }
 }
 
@@ -69,7 +84,7 @@ fn start(filter: &Filter, after: Option<&ToolKey>) -> Bound<ToolKey> {
 
 fn fill<'a>(
     candidates: impl Iterator<Item = (&'a ToolKey, &'a Arc<ToolEntry>)>,
-    view: View,
+    sight: &Sight,
     filter: &Filter,
     after: Option<&ToolKey>,
     size: PageSize,
@@ -77,7 +92,7 @@ fn fill<'a>(
     let mut page = ToolPage { tools: Vec::new(), more_after: None };
     let (mut bytes, mut last) = (0, None);
     for (key, entry) in candidates {
-        if after.is_some_and(|after| key <= after) || !filter.admits(entry) || !view.holds(&entry.tool) {
+        if after.is_some_and(|after| key <= after) || !filter.admits(entry) || !sight.holds(&entry.tool) {
             if past(filter, key) {
                 break;
             }

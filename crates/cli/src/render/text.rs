@@ -2,8 +2,8 @@
 //! columns stand straight.
 
 use toolgate_api_proto::v1::{
-    ApiKey, Client, DeleteClientResponse, Effect, ObservedDefinition, Ruling, RulingAct, Tool, ToolState,
-    ToolStatus, Upstream, UpstreamHealth, upstream,
+    Agent, AgentAttachment, AgentAttachmentType, ApiKey, Client, DeleteClientResponse, Effect,
+    ObservedDefinition, Ruling, RulingAct, Tool, ToolState, ToolStatus, Upstream, UpstreamHealth, upstream,
 };
 
 use crate::hidden::escape;
@@ -231,11 +231,49 @@ pub(crate) fn found(response: &toolgate_api_proto::v1::SyncUpstreamResponse, ups
     )
 }
 
-pub(crate) fn keys() -> Table<6> {
-    Table::new(["ID", "NAME", "SCOPES", "CREATED", "EXPIRES", "REVOKED"])
+pub(crate) fn agents() -> Table<4> {
+    Table::new(["NAME", "ID", "CREATED", "ATTACHED"])
 }
 
-pub(crate) fn key_row(key: &ApiKey) -> [String; 6] {
+pub(crate) fn agent_row(agent: &Agent) -> [String; 4] {
+    let attached: Vec<_> = agent.attachments.iter().map(|attachment| attachment.name.as_str()).collect();
+    let created = agent.create_time.as_ref().map_or(NONE.to_owned(), ToString::to_string);
+    [agent.name.clone(), agent.id.clone(), created, or_none(&attached.join(",")).to_owned()]
+}
+
+pub(crate) fn agent(agent: &Agent) -> Vec<String> {
+    let time = |time: &Option<_>| time.as_ref().map_or(NONE.to_owned(), ToString::to_string);
+    vec![
+        field("name", &agent.name),
+        field("id", &agent.id),
+        field("display name", or_none(&agent.display_name)),
+        field("created", &time(&agent.create_time)),
+        field("changed", &time(&agent.update_time)),
+        String::new(),
+    ]
+}
+
+pub(crate) fn attachments() -> Table<5> {
+    Table::new(["ATTACHED", "TYPE", "ID", "WHAT", "DESCRIPTION"])
+}
+
+pub(crate) fn attachment_row(attachment: &AgentAttachment) -> [String; 5] {
+    let texts = [&attachment.upstream_id, &attachment.vector_store_id, &attachment.parameters_json];
+    let what = texts.into_iter().find(|text| !text.is_empty());
+    [
+        attachment.name.clone(),
+        word(attachment.r#type, "AGENT_ATTACHMENT_TYPE_", AgentAttachmentType::as_str_name),
+        attachment.id.clone(),
+        what.map_or(NONE, String::as_str).to_owned(),
+        or_none(&attachment.description).to_owned(),
+    ]
+}
+
+pub(crate) fn keys() -> Table<7> {
+    Table::new(["ID", "NAME", "SCOPES", "CREATED", "EXPIRES", "REVOKED", "AGENT"])
+}
+
+pub(crate) fn key_row(key: &ApiKey) -> [String; 7] {
     let time = |time: &Option<_>| time.as_ref().map_or(NONE.to_owned(), ToString::to_string);
     let operator = if key.operator { " (operator)" } else { "" };
     [
@@ -245,6 +283,7 @@ pub(crate) fn key_row(key: &ApiKey) -> [String; 6] {
         time(&key.create_time),
         time(&key.expire_time),
         time(&key.revoke_time),
+        or_none(&key.agent_id).to_owned(),
     ]
 }
 
@@ -265,7 +304,7 @@ pub(crate) fn client_deletion(what: &str, gone: &DeleteClientResponse) -> String
 }
 
 pub(crate) fn rulings() -> Table<6> {
-    Table::new(["NUMBER", "TIME", "SUBJECT", "ACT", "TOOL", "WHAT"])
+    Table::new(["NUMBER", "TIME", "SUBJECT", "ACT", "ABOUT", "WHAT"])
 }
 
 pub(crate) fn ruling_row(row: &Ruling) -> [String; 6] {
@@ -279,11 +318,12 @@ pub(crate) fn ruling_row(row: &Ruling) -> [String; 6] {
     ]
 }
 
-/// The tool, or the upstream with all its tools.
+/// The tool, the upstream with all its tools, or the agent.
 fn ruled_about(row: &Ruling) -> String {
     match row.act() {
         RulingAct::DeleteUpstream => format!("{} ({} tools)", row.upstream_slug, row.tool_count),
         RulingAct::ChangeEndpoint => format!("upstream {}", row.upstream_id),
+        _ if !row.agent_name.is_empty() => row.agent_name.clone(),
         _ => or_none(&row.tool_name).to_owned(),
     }
 }
@@ -293,6 +333,9 @@ fn what_was_set(row: &Ruling) -> String {
     if row.act() == RulingAct::ChangeEndpoint {
         let kept = if row.approvals_kept { " (approvals kept)" } else { "" };
         return format!("{} -> {}{kept}", row.endpoint_before, row.endpoint_after);
+    }
+    if let Some(attachment) = &row.attachment {
+        return attachment.name.clone();
     }
     let texts = [&row.description_override, &row.served_name, &row.fixed_args_json];
     match (row.effect_override, texts.into_iter().flatten().next()) {

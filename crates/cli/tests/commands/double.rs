@@ -22,6 +22,9 @@ pub(crate) struct Script {
     /// Of every tool, one a page.
     pub(crate) definitions: Vec<ObservedDefinition>,
     pub(crate) api_keys: Vec<ApiKey>,
+    pub(crate) agents: Vec<Agent>,
+    pub(crate) attached: Vec<AttachAgentToolRequest>,
+    pub(crate) agents_deleted: Vec<DeleteAgentRequest>,
     pub(crate) rulings_logged: Vec<Ruling>,
     /// Tools a page; 0 for all.
     pub(crate) page_size: usize,
@@ -113,6 +116,14 @@ pub(crate) fn refusal<const N: usize>(
 ) -> Status {
     let metadata = metadata.map(|(key, value)| (key.to_owned(), value.to_owned()));
     Status::with_error_details(code, message, ErrorDetails::with_error_info(reason, "toolgate.dev", metadata))
+}
+
+impl Double {
+    fn agent(&self, name: &str) -> Result<Agent, Status> {
+        let script = self.script();
+        let found = script.agents.iter().find(|agent| agent.name == name || agent.id == name);
+        found.cloned().ok_or_else(|| refusal(Code::NotFound, "AGENT_NOT_FOUND", "no such agent", []))
+    }
 }
 
 fn no_upstream() -> Status {
@@ -211,6 +222,22 @@ impl ToolCatalog for Double {
         let found = script.upstreams.iter().find(|upstream| upstream.slug == name || upstream.id == name);
         let upstream = Some(found.cloned().ok_or_else(no_upstream)?);
         Ok(Response::new(GetUpstreamResponse { upstream, revision: "r7".to_owned() }))
+    }
+
+    async fn list_agents(
+        &self,
+        _: Request<ListAgentsRequest>,
+    ) -> Result<Response<ListAgentsResponse>, Status> {
+        let agents = self.script().agents.clone();
+        Ok(Response::new(ListAgentsResponse { agents, ..Default::default() }))
+    }
+
+    async fn get_agent(
+        &self,
+        request: Request<GetAgentRequest>,
+    ) -> Result<Response<GetAgentResponse>, Status> {
+        let agent = Some(self.agent(&request.into_inner().id)?);
+        Ok(Response::new(GetAgentResponse { agent, revision: "r7".to_owned() }))
     }
 }
 
@@ -362,14 +389,77 @@ impl ToolGovernance for Double {
         Ok(Response::new(UpdateToolLocksResponse { tool, revision: "r8".to_owned() }))
     }
 
+    async fn create_agent(
+        &self,
+        request: Request<CreateAgentRequest>,
+    ) -> Result<Response<CreateAgentResponse>, Status> {
+        let CreateAgentRequest { name, display_name, .. } = request.into_inner();
+        if self.agent(&name).is_ok() {
+            let metadata = [("name", name.as_str())];
+            return Err(refusal(
+                Code::AlreadyExists,
+                "AGENT_NAME_TAKEN",
+                "the name is taken by another agent",
+                metadata,
+            ));
+        }
+        let agent = Some(Agent { id: id(8), name, display_name, ..Default::default() });
+        Ok(Response::new(CreateAgentResponse { agent, revision: "r8".to_owned() }))
+    }
+
+    async fn delete_agent(
+        &self,
+        request: Request<DeleteAgentRequest>,
+    ) -> Result<Response<DeleteAgentResponse>, Status> {
+        let request = request.into_inner();
+        let agent = Some(self.agent(&request.id)?);
+        self.script().agents_deleted.push(request);
+        Ok(Response::new(DeleteAgentResponse { agent, revision: "r8".to_owned(), api_key_count: 2 }))
+    }
+
+    async fn attach_agent_tool(
+        &self,
+        request: Request<AttachAgentToolRequest>,
+    ) -> Result<Response<AttachAgentToolResponse>, Status> {
+        let request = request.into_inner();
+        let mut agent = self.agent(&request.agent_id)?;
+        let name = if request.name.is_empty() { &request.upstream_id } else { &request.name };
+        let mut attachment = AgentAttachment { id: id(9), name: name.clone(), ..Default::default() };
+        attachment.set_type(request.r#type());
+        agent.attachments.push(attachment.clone());
+        self.script().attached.push(request);
+        let revision = "r8".to_owned();
+        Ok(Response::new(AttachAgentToolResponse {
+            agent: Some(agent),
+            attachment: Some(attachment),
+            revision,
+        }))
+    }
+
+    async fn detach_agent_tool(
+        &self,
+        request: Request<DetachAgentToolRequest>,
+    ) -> Result<Response<DetachAgentToolResponse>, Status> {
+        let request = request.into_inner();
+        let mut agent = self.agent(&request.agent_id)?;
+        let before = agent.attachments.len();
+        agent.attachments.retain(|attachment| attachment.name != request.attachment_id);
+        if agent.attachments.len() == before {
+            return Err(refusal(Code::NotFound, "ATTACHMENT_NOT_FOUND", "nothing of this name", []));
+        }
+        let agent = Some(agent);
+        Ok(Response::new(DetachAgentToolResponse { agent, revision: "r8".to_owned() }))
+    }
+
     async fn create_api_key(
         &self,
         request: Request<CreateApiKeyRequest>,
     ) -> Result<Response<CreateApiKeyResponse>, Status> {
-        let CreateApiKeyRequest { display_name, scopes, ttl, operator, .. } = request.into_inner();
+        let CreateApiKeyRequest { display_name, scopes, ttl, operator, agent_id, .. } = request.into_inner();
         let client_id = id(0);
         let expire_time = ttl.map(|ttl| toolgate_api_proto::Timestamp { seconds: ttl.seconds, nanos: 0 });
-        let mut api_key = ApiKey { id: id(5), client_id, display_name, scopes, ..Default::default() };
+        let mut api_key =
+            ApiKey { id: id(5), client_id, display_name, scopes, agent_id, ..Default::default() };
         (api_key.operator, api_key.expire_time) = (operator, expire_time);
         let secret = "tg_5_secret".to_owned();
         Ok(Response::new(CreateApiKeyResponse { api_key: Some(api_key), secret }))

@@ -1,5 +1,6 @@
 //! The commands against a scripted server: what is printed, what is sent, what the process ends with.
 
+mod agents;
 mod approving;
 mod auditing;
 mod clients;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use toolgate_catalog::{
-    View,
+    Snapshot, ToolKey, View,
     get_tool::{GetTool, get_tool},
-    snapshot::{Filter, PageSize},
+    snapshot::{Filter, PageSize, ToolPage},
     upstreams::{ListUpstreams, list_upstreams},
     watch_tools::{Changes, ToolChange, ToolWatch, WatchTools, watch_tools},
 };
@@ -42,12 +42,24 @@ impl Replica {
     }
 }
 
+fn page_of(
+    snapshot: &Snapshot,
+    view: View,
+    filter: &Filter,
+    after: Option<&ToolKey>,
+    size: PageSize,
+) -> ToolPage {
+    snapshot.page(&snapshot.sight(view, None), filter, after, size)
+}
+
 async fn watch(bench: &Workbench, view: View, resume: Option<Revision>) -> ToolWatch {
-    watch_tools(bench.governance.catalog(), WatchTools { client: bench.client, view, resume }).await.unwrap()
+    watch_tools(bench.governance.catalog(), WatchTools { client: bench.client, view, agent: None, resume })
+        .await
+        .unwrap()
 }
 
 async fn truth(bench: &Workbench, view: View) -> BTreeMap<ToolId, (ToolState, String)> {
-    let page = bench.snapshot().await.page(view, &Filter::default(), None, PageSize::Whole);
+    let page = page_of(&*bench.snapshot().await, view, &Filter::default(), None, PageSize::Whole);
     let row = |tool: &toolgate_domain::Tool| (tool.id, (tool.state(), tool.definition.text().to_owned()));
     page.tools.iter().map(|entry| row(&entry.tool)).collect()
 }
@@ -110,7 +122,7 @@ async fn pages_follow_one_order_and_hold_each_tool_once() {
     let snapshot = bench.snapshot().await;
     let (mut after, mut seen) = (None, Vec::new());
     loop {
-        let page = snapshot.page(View::Raw, &Filter::default(), after.as_ref(), PageSize::AtMost(3));
+        let page = page_of(&snapshot, View::Raw, &Filter::default(), after.as_ref(), PageSize::AtMost(3));
         seen.extend(page.tools.iter().map(|entry| entry.tool.namespaced_name()));
         after = page.more_after;
         if after.is_none() {
@@ -133,7 +145,7 @@ async fn filters_by_upstream_state_and_name_agree_with_the_whole_list() {
     bench.approve(a, "x").await;
     let snapshot = bench.snapshot().await;
     let names = |filter: &Filter, view| {
-        let page = snapshot.page(view, filter, None, PageSize::Whole);
+        let page = page_of(&snapshot, view, filter, None, PageSize::Whole);
         page.tools.iter().map(|entry| entry.tool.namespaced_name()).collect::<Vec<_>>()
     };
     let by = |f: fn(&mut Filter)| {
@@ -159,7 +171,7 @@ async fn a_page_ends_before_it_outgrows_a_grpc_message() {
     let snapshot = bench.snapshot().await;
     let (mut after, mut total) = (None, 0);
     loop {
-        let page = snapshot.page(View::Raw, &Filter::default(), after.as_ref(), PageSize::AtMost(1000));
+        let page = page_of(&snapshot, View::Raw, &Filter::default(), after.as_ref(), PageSize::AtMost(1000));
         let bytes: usize = page.tools.iter().map(|entry| entry.tool.definition.text().len()).sum();
         assert!(bytes < 3 * 1024 * 1024, "{bytes}");
         total += page.tools.len();
@@ -216,16 +228,22 @@ async fn law_04_of_all_states_only_served_reaches_a_reader_of_the_served_view() 
     let mut watch = watch(&bench, View::Served, None).await;
     let id = one_of_each_state(&bench).await;
     let snapshot = bench.snapshot().await;
-    let raw = snapshot.page(View::Raw, &Filter::default(), None, PageSize::Whole).tools;
+    let raw = page_of(&snapshot, View::Raw, &Filter::default(), None, PageSize::Whole).tools;
     let states: std::collections::BTreeSet<_> = raw.iter().map(|entry| entry.tool.state()).collect();
     assert_eq!((raw.len(), states.len()), (7, 6), "every state but lock_mismatch");
     for states in [vec![], ToolState::ALL.to_vec()] {
         let served =
-            snapshot.page(View::Served, &Filter { states, ..Filter::default() }, None, PageSize::Whole);
+            page_of(&snapshot, View::Served, &Filter { states, ..Filter::default() }, None, PageSize::Whole);
         assert_eq!(served.tools.iter().map(|entry| entry.tool.name()).collect::<Vec<_>>(), ["served"]);
     }
     for entry in &raw {
-        let ask = GetTool { client: bench.client, id: entry.tool.id, view: View::Served, min_revision: None };
+        let ask = GetTool {
+            client: bench.client,
+            id: entry.tool.id,
+            view: View::Served,
+            agent: None,
+            min_revision: None,
+        };
         let found = get_tool(bench.governance.catalog(), &ask).await;
         assert_eq!(found.is_ok(), entry.tool.name() == "served", "{}", entry.tool.name());
     }

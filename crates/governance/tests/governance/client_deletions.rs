@@ -87,6 +87,7 @@ impl Workbench {
             scopes: [Scope::Read].into_iter().collect(),
             ttl_ms: None,
             operator: false,
+            agent: None,
             validate_only: false,
         };
         self.governance.create_api_key(&self.caller(), wanted).await.map(|created| created.key.id)
@@ -198,7 +199,7 @@ async fn a_deletion_that_another_ruling_overtakes_follows_it_in_the_log() {
 async fn a_listing_under_way_and_a_watch_end_with_the_client() {
     let acme = Acme::new().await;
     let catalog = acme.bench.governance.catalog();
-    let ask = WatchTools { client: acme.client.id, view: View::Raw, resume: None };
+    let ask = WatchTools { client: acme.client.id, view: View::Raw, agent: None, resume: None };
     let mut watch = watch_tools(catalog, ask).await.unwrap();
     watch.next().await.unwrap();
     acme.bench.servers.hangs(&url("srv"));

@@ -54,7 +54,7 @@ async fn swept(bench: &Workbench, upstream: UpstreamId) {
 }
 
 async fn withdrawn(bench: &Workbench, known: Revision, to: Revision) -> Vec<ToolId> {
-    let ask = WatchTools { client: bench.client, view: View::Raw, resume: Some(known) };
+    let ask = WatchTools { client: bench.client, view: View::Raw, agent: None, resume: Some(known) };
     let mut watch = watch_tools(bench.governance.catalog(), ask).await.unwrap();
     let mut gone = Vec::new();
     while watch.told() < to {
@@ -196,7 +196,7 @@ async fn a_sweep_that_was_cut_off_after_any_commit_is_ended_after_a_restart() {
             (1, 2),
             "after {cuts}"
         );
-        let ask = WatchTools { client: after.client, view: View::Raw, resume: Some(known) };
+        let ask = WatchTools { client: after.client, view: View::Raw, agent: None, resume: Some(known) };
         let expired = watch_tools(after.governance.catalog(), ask).await.unwrap().next().await;
         assert!(matches!(expired, Err(WatchEnd::Expired { .. })), "who was not told is told so: {expired:?}");
         let told = bench.snapshot().await.revision();

@@ -14,6 +14,7 @@ fn wanted(client: ClientId) -> CreateApiKey {
         scopes: Scopes::all(),
         ttl_ms: None,
         operator: false,
+        agent: None,
         validate_only: false,
     }
 }

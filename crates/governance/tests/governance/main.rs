@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends where it is surprised")]
 
+mod agents;
 mod audit;
 mod catalogue;
 mod client_deletions;

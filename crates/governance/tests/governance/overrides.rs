@@ -128,8 +128,9 @@ async fn renames_made_at_once_leave_one_holder() {
         granted += usize::from(ruled.unwrap());
     }
     assert_eq!((granted, bench.rulings().await.len()), (1, 1));
-    let named = bench.snapshot().await.page(
-        View::Raw,
+    let snapshot = bench.snapshot().await;
+    let named = snapshot.page(
+        &snapshot.sight(View::Raw, None),
         &toolgate_catalog::snapshot::Filter { namespaced_name: Some("wanted".into()), ..Default::default() },
         None,
         toolgate_catalog::snapshot::PageSize::Whole,

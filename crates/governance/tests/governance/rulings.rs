@@ -172,6 +172,7 @@ async fn nobody_grants_a_scope_that_they_lack() {
         scopes: scopes.iter().copied().collect::<Scopes>(),
         ttl_ms: None,
         operator: false,
+        agent: None,
         validate_only: false,
     };
     let refused = bench.governance.create_api_key(&caller, wanted(&[Scope::Write])).await.unwrap_err();

@@ -286,7 +286,7 @@ async fn law_08_a_client_that_cannot_be_read_keeps_no_other_from_being_synced() 
     bench.store.commit(commit).await.unwrap();
     let again = bench.restarted().await;
     let before = again.snapshot().await.revision();
-    let follow = WatchTools { client: again.client, view: View::Raw, resume: Some(before) };
+    let follow = WatchTools { client: again.client, view: View::Raw, agent: None, resume: Some(before) };
     let mut watch = watch_tools(again.governance.catalog(), follow).await.unwrap();
     assert!(watch.next().await.unwrap().changes.is_empty());
     let kept = again.governance.syncs().keep_all(again.governance.catalog()).await;

@@ -24,7 +24,9 @@ use crate::{
 };
 
 async fn watch(bench: &Workbench, view: View, resume: Option<Revision>) -> ToolWatch {
-    watch_tools(bench.governance.catalog(), WatchTools { client: bench.client, view, resume }).await.unwrap()
+    watch_tools(bench.governance.catalog(), WatchTools { client: bench.client, view, agent: None, resume })
+        .await
+        .unwrap()
 }
 
 /// What a watch withdraws until it has told of `to`.

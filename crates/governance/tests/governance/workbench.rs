@@ -77,6 +77,7 @@ impl Workbench {
             client: self.client,
             operator: true,
             scopes: Scopes::all(),
+            agent: None,
             subject: "key:test".into(),
             key: KeyId::from_bytes([1; 16]),
             expires_at: None,

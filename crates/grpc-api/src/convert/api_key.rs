@@ -17,6 +17,7 @@ pub(crate) fn to_proto(key: &ApiKey) -> pb::ApiKey {
         create_time: Some(timestamp(key.created_at)),
         expire_time: key.expires_at.map(timestamp),
         revoke_time: key.revoked_at.map(timestamp),
+        agent_id: key.agent.map(|agent| agent.to_string()).unwrap_or_default(),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Rulings to the wire.
 
 use toolgate_api_proto::v1 as pb;
-use toolgate_domain::ruling::Act;
+use toolgate_domain::ruling::{Act, AgentAct};
 use toolgate_governance::LoggedRuling;
 
-use super::{fields::timestamp, tool::effect_to_proto};
+use super::{agent::attachment_to_proto, fields::timestamp, tool::effect_to_proto};
 
 /// The message of a row of the log.
 pub(crate) fn to_proto(row: LoggedRuling) -> pb::Ruling {
@@ -60,7 +60,28 @@ fn with_act(mut row: pb::Ruling, act: Act) -> pb::Ruling {
             row.approvals_kept = keeps_approvals;
             pb::RulingAct::ChangeEndpoint
         }
+        Act::Agent { agent, name, act } => {
+            row.agent_id = agent.to_string();
+            row.agent_name = name;
+            with_agent_act(&mut row, act)
+        }
     };
     row.set_act(act);
     row
+}
+
+fn with_agent_act(row: &mut pb::Ruling, act: AgentAct) -> pb::RulingAct {
+    match act {
+        AgentAct::Create { .. } => pb::RulingAct::CreateAgent,
+        AgentAct::Delete => pb::RulingAct::DeleteAgent,
+        AgentAct::Attach(attachment) => {
+            row.attachment = Some(attachment_to_proto(&attachment));
+            pb::RulingAct::AttachAgentTool
+        }
+        AgentAct::Detach { id, name } => {
+            let id = id.to_string();
+            row.attachment = Some(pb::AgentAttachment { id, name, ..Default::default() });
+            pb::RulingAct::DetachAgentTool
+        }
+    }
 }

@@ -82,7 +82,7 @@ impl Bench {
 
     async fn following(&self, resume: &str) -> Following {
         let resume = self.gate.tokens(self.client).open_revision(resume, "resume_revision").unwrap();
-        let ask = WatchTools { client: self.client, view: View::Raw, resume };
+        let ask = WatchTools { client: self.client, view: View::Raw, agent: None, resume };
         let watch = watch_tools(self.governance.catalog(), ask).await.unwrap();
         let (gate, stopping) = (self.gate.clone(), self.stopping.clone());
         let lost = gate.until_lost(self.caller.clone());

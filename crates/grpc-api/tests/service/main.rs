@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends where it is surprised")]
 
 mod access;
+mod agents;
 mod answers;
 mod http_walls;
 mod ring;

@@ -110,6 +110,34 @@ impl Ring {
         Key(said(self.governance.create_api_key(self.operator.asks(ask))).await.unwrap().secret)
     }
 
+    /// Makes an agent with these upstreams attached.
+    pub(crate) async fn agent(&self, key: &Key, name: &str, upstreams: &[&str]) -> pb::Agent {
+        let ask = pb::CreateAgentRequest { name: name.into(), ..Default::default() };
+        let mut agent = said(self.governance.create_agent(key.asks(ask))).await.unwrap().agent.unwrap();
+        for upstream in upstreams {
+            agent = self.attach(key, &agent.id, upstream).await;
+        }
+        agent
+    }
+
+    /// Attaches an upstream to an agent.
+    pub(crate) async fn attach(&self, key: &Key, agent: &str, upstream: &str) -> pb::Agent {
+        let ask = pb::AttachAgentToolRequest {
+            agent_id: agent.into(),
+            r#type: pb::AgentAttachmentType::Mcp.into(),
+            upstream_id: upstream.into(),
+            ..Default::default()
+        };
+        said(self.governance.attach_agent_tool(key.asks(ask))).await.unwrap().agent.unwrap()
+    }
+
+    /// A key that is bound to an agent of the operator's own client.
+    pub(crate) async fn agent_key(&self, agent: &str) -> Key {
+        let (agent_id, scopes) = (agent.into(), vec!["mcp:call".to_owned()]);
+        let ask = pb::CreateApiKeyRequest { agent_id, scopes, ..Default::default() };
+        Key(said(self.governance.create_api_key(self.operator.asks(ask))).await.unwrap().secret)
+    }
+
     /// Registers a server that lists these, and waits for its first sync.
     pub(crate) async fn upstream(&self, key: &Key, slug: &str, entries: &[&str]) -> pb::Upstream {
         self.servers.answers(&url(slug), complete(entries));

@@ -20,6 +20,10 @@ pub(crate) struct Things {
     tool: String,
     pub(crate) upstream: String,
     api_key: String,
+    agent: String,
+    attachment: String,
+    agent_etag: String,
+    agents_page: String,
     pub(crate) revision: String,
     answer_etag: String,
     tool_etag: String,
@@ -42,6 +46,10 @@ impl Things {
             tool: id(),
             upstream: id(),
             api_key: id(),
+            agent: id(),
+            attachment: id(),
+            agent_etag: token(),
+            agents_page: token(),
             revision: token(),
             answer_etag: token(),
             tool_etag: token(),
@@ -64,6 +72,10 @@ impl Things {
             ring.approve(key, &tool).await.unwrap();
         }
         ring.key(client_id, &ALL).await;
+        let agent = ring.agent(key, "support", &["srv"]).await;
+        ring.agent(key, "sales", &[]).await;
+        let agents = pb::ListAgentsRequest { page_size: 1, ..Default::default() };
+        let agents = said(ring.catalog.list_agents(key.asks(agents))).await.unwrap();
         let tools = pb::ListToolsRequest { page_size: 1, ..Default::default() };
         let tools = ring.list(key, tools).await.unwrap();
         let definitions = pb::ListObservedDefinitionsRequest {
@@ -84,6 +96,7 @@ impl Things {
             &upstreams.next_page_token,
             &keys.next_page_token,
             &rulings.next_page_token,
+            &agents.next_page_token,
         ];
         assert!(pages.iter().all(|token| !token.is_empty()), "each list has a second page");
         Self {
@@ -92,6 +105,10 @@ impl Things {
             tool: tools.tools[0].id.clone(),
             upstream,
             api_key: keys.api_keys[0].id.clone(),
+            attachment: agent.attachments[0].id.clone(),
+            agent: agent.id,
+            agent_etag: agent.etag,
+            agents_page: agents.next_page_token,
             revision: tools.revision,
             answer_etag: tools.etag,
             tool_etag: tools.tools[0].etag.clone(),
@@ -137,7 +154,9 @@ fn renamed(id: &str, etag: &str) -> pb::UpdateUpstreamRequest {
 
 /// What `key` is told when it asks for `things`. `own_tool` is its own.
 async fn walk(ring: &Ring, key: &Key, own_tool: &str, things: &Things) -> Vec<(&'static str, String)> {
-    let Things { client_id, tool, upstream, api_key, revision, tool_etag, upstream_etag, .. } = things;
+    let Things { client_id, tool, upstream, api_key, agent, revision, tool_etag, .. } = things;
+    let (own_agent, upstream_etag, agent_etag) =
+        ("support".to_owned(), &things.upstream_etag, &things.agent_etag);
     let own = own_tool.to_owned();
     let mut all = Vec::new();
     call!(all, key, ring.catalog,
@@ -164,6 +183,14 @@ async fn walk(ring: &Ring, key: &Key, own_tool: &str, things: &Things) -> Vec<(&
             ask!(GetUpstreamRequest { id: upstream }),
             ask!(GetUpstreamRequest { id: upstream, client_id: client_id }),
             ask!(GetUpstreamRequest { id: "srv".to_owned(), min_revision: revision });
+        ListAgents = list_agents:
+            ask!(ListAgentsRequest { client_id: client_id }),
+            ask!(ListAgentsRequest { page_token: things.agents_page }),
+            ask!(ListAgentsRequest { min_revision: revision });
+        GetAgent = get_agent:
+            ask!(GetAgentRequest { id: agent }),
+            ask!(GetAgentRequest { id: agent, client_id: client_id }),
+            ask!(GetAgentRequest { id: own_agent, min_revision: revision });
     );
     for request in [
         ask!(WatchToolsRequest { client_id: client_id }),
@@ -218,7 +245,29 @@ async fn walk(ring: &Ring, key: &Key, own_tool: &str, things: &Things) -> Vec<(&
             ask!(UpdateToolLocksRequest { id: tool }),
             ask!(UpdateToolLocksRequest { id: tool, client_id: client_id }),
             ask!(UpdateToolLocksRequest { id: own, etag: tool_etag });
+        CreateAgent = create_agent:
+            ask!(CreateAgentRequest { client_id: client_id, name: "new".to_owned() });
+        AttachAgentTool = attach_agent_tool:
+            pb::AttachAgentToolRequest { agent_id: agent.clone(), ..mcp("more".into()) },
+            pb::AttachAgentToolRequest { agent_id: own_agent.clone(), ..mcp(upstream.clone()) },
+            pb::AttachAgentToolRequest {
+                agent_id: own_agent.clone(), client_id: client_id.clone(), ..mcp("more".into())
+            },
+            pb::AttachAgentToolRequest {
+                agent_id: own_agent.clone(), etag: agent_etag.clone(), validate_only: true, ..mcp("more".into())
+            };
+        DetachAgentTool = detach_agent_tool:
+            ask!(DetachAgentToolRequest { agent_id: own_agent, attachment_id: things.attachment, validate_only: true }),
+            ask!(DetachAgentToolRequest { agent_id: agent, attachment_id: things.attachment, validate_only: true }),
+            ask!(DetachAgentToolRequest {
+                agent_id: own_agent, attachment_id: "srv".to_owned(), etag: agent_etag, validate_only: true
+            });
+        DeleteAgent = delete_agent:
+            ask!(DeleteAgentRequest { id: agent, validate_only: true }),
+            ask!(DeleteAgentRequest { id: agent, client_id: client_id, validate_only: true }),
+            ask!(DeleteAgentRequest { id: own_agent, etag: agent_etag, validate_only: true });
         CreateApiKey = create_api_key:
+            ask!(CreateApiKeyRequest { agent_id: agent, scopes: vec!["mcp:call".to_owned()], validate_only: true }),
             ask!(CreateApiKeyRequest { client_id: client_id, scopes: vec!["mcp:read".to_owned()] });
         ListApiKeys = list_api_keys:
             ask!(ListApiKeysRequest { client_id: client_id }),
@@ -241,6 +290,11 @@ async fn walk(ring: &Ring, key: &Key, own_tool: &str, things: &Things) -> Vec<(&
             pb::VerifyRulingsRequest { client_id: client_id.clone() };
     );
     all
+}
+
+fn mcp(upstream_id: String) -> pb::AttachAgentToolRequest {
+    let kind = pb::AgentAttachmentType::Mcp.into();
+    pb::AttachAgentToolRequest { r#type: kind, upstream_id, ..Default::default() }
 }
 
 /// A fingerprint of nothing.
@@ -302,7 +356,7 @@ async fn law_10_every_call_answers_for_a_deleted_client_as_for_one_that_never_wa
     let log = pb::ListRulingsRequest { client_id: deleted.clone(), ..Default::default() };
     let log = said(ring.governance.list_rulings(ring.operator.asks(log))).await.unwrap().rulings;
     let last = log.last().unwrap();
-    assert_eq!((last.act(), log.len()), (pb::RulingAct::DeleteClient, 4));
+    assert_eq!((last.act(), log.len()), (pb::RulingAct::DeleteClient, 7));
     assert_eq!((last.upstream_id.as_str(), last.tool_id.as_str(), last.tool_name.as_str()), ("", "", ""));
     for (rpc, answer) in walk(&ring, &theirs, &gone.tool, &gone).await {
         assert!(answer.starts_with("Unauthenticated"), "{rpc}: {answer}");

@@ -81,6 +81,20 @@ impl ToolCatalog for Double {
     ) -> Result<Response<GetUpstreamResponse>, Status> {
         Err(Status::unimplemented("not by this double"))
     }
+
+    async fn list_agents(
+        &self,
+        _: tonic::Request<ListAgentsRequest>,
+    ) -> Result<Response<ListAgentsResponse>, Status> {
+        Err(Status::unimplemented("not by this double"))
+    }
+
+    async fn get_agent(
+        &self,
+        _: tonic::Request<GetAgentRequest>,
+    ) -> Result<Response<GetAgentResponse>, Status> {
+        Err(Status::unimplemented("not by this double"))
+    }
 }
 
 /// An answer, read to its end.

@@ -8,6 +8,7 @@ use toolgate_domain::{
 };
 
 use super::{
+    agent::{act_row, read_act},
     catalogue::{approval_row, effect_row, locks_text, read_approval, read_effect, read_locks},
     read::{Reader, moment},
 };
@@ -68,6 +69,7 @@ fn ruling_row(ruling: &Ruling) -> stored::Ruling {
                 keeps_approvals: *keeps_approvals,
             })
         }
+        Act::Agent { agent, name, act } => stored::Act::Agent(act_row(*agent, name, act)),
     };
     stored::Ruling {
         sequence: ruling.sequence,
@@ -113,6 +115,7 @@ fn read_ruling(row: &Reader<'_>, payload: stored::Ruling) -> Result<Ruling, RowE
         stored::Act::ChangeEndpoint(stored::ChangedEndpoint { before, after, keeps_approvals }) => {
             Act::ChangeEndpoint { before, after, keeps_approvals }
         }
+        stored::Act::Agent(payload) => read_act(row, payload)?,
     };
     let upstream = match payload.upstream.as_slice() {
         [] => None,

@@ -1,8 +1,9 @@
 use prost::Message;
 use toolgate_definition::{Effect, locks::Locks};
 use toolgate_domain::{
-    Scope,
-    ruling::{Act, Ruling},
+    AttachmentId, Scope,
+    agent::{Attachment, AttachmentKind},
+    ruling::{Act, AgentAct, Ruling},
     sync_issue::SyncIssue,
     sync_status::Health,
     tool::{Approval, EarlierTexts},
@@ -36,12 +37,33 @@ fn locks() -> Locks {
     Locks::parse(r#"{"n":1.0}"#).unwrap()
 }
 
+fn attachment(kind: AttachmentKind) -> Attachment {
+    Attachment {
+        id: AttachmentId::from_bytes([8; 16]),
+        name: "files".into(),
+        kind,
+        display_name: "Files".into(),
+        description: "d".into(),
+        created_at: at(6),
+    }
+}
+
+fn attachments() -> Vec<Attachment> {
+    let function = AttachmentKind::Function { parameters: "{ }".into() };
+    let search = AttachmentKind::FileSearch { vector_store_id: "vs_1".into() };
+    [AttachmentKind::Mcp(UPSTREAM), function, search].map(attachment).into()
+}
+
+fn about_agent(act: AgentAct) -> Record {
+    ruling(Act::Agent { agent: AgentId::from_bytes([3; 16]), name: "support".into(), act })
+}
+
 fn ruling(act: Act) -> Record {
     let ruling = Ruling {
         sequence: 0,
         at: at(8),
         subject: "key:x".into(),
-        upstream: (act != Act::DeleteClient).then_some(UPSTREAM),
+        upstream: (!matches!(act, Act::Agent { .. } | Act::DeleteClient)).then_some(UPSTREAM),
         tool_name: "t\0u".into(),
         act,
     };
@@ -146,6 +168,21 @@ fn one_of_each() -> Vec<Record> {
             keeps_approvals: true,
         }),
         ruling(Act::DeleteUpstream { slug: "files".into(), tool_count: 3 }),
+        about_agent(AgentAct::Create { display_name: "Support".into() }),
+        about_agent(AgentAct::Delete),
+        about_agent(AgentAct::Attach(attachments().remove(1))),
+        about_agent(AgentAct::Detach { id: AttachmentId::from_bytes([8; 16]), name: "files".into() }),
+        Record::Agent(Agent {
+            id: AgentId::from_bytes([3; 16]),
+            client: CLIENT,
+            name: "support".parse().unwrap(),
+            display_name: "Support".into(),
+            created_at: at(5),
+            updated_at: at(6),
+            attachments: attachments(),
+        }),
+        Record::AgentName(CLIENT, "support".into(), AgentId::from_bytes([3; 16])),
+        Record::AgentDeletions(CLIENT, 7),
         Record::ChainHead(CLIENT, ChainHead { sequence: 4, hash: [5; 32] }),
         Record::ApiKey(ApiKey {
             id: KeyId::from_bytes([4; 16]),
@@ -153,6 +190,7 @@ fn one_of_each() -> Vec<Record> {
             display_name: "ci".into(),
             scopes: [Scope::Read, Scope::Admin].into_iter().collect(),
             operator: true,
+            agent: Some(AgentId::from_bytes([3; 16])),
             digest: [6; 32],
             created_at: at(9),
             expires_at: Some(at(10)),
