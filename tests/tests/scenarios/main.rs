@@ -14,6 +14,7 @@ mod installed;
 mod refusal;
 mod steps;
 
+mod agents;
 mod command_line;
 mod crash;
 mod deleted_clients;

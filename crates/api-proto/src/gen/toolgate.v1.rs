@@ -152,7 +152,7 @@ pub struct Tool {
     #[prost(string, optional, tag = "14")]
     pub description_override: ::core::option::Option<::prost::alloc::string::String>,
     /// Locked inputs as a JSON object of name to value, always sent by the gateway and never shown to agents; absent for
-    /// none.
+    /// none, and in the SERVED view.
     #[prost(string, optional, tag = "15")]
     pub fixed_args_json: ::core::option::Option<::prost::alloc::string::String>,
     /// Locks that do not fit the tool as listed today, ordered by name.

@@ -14,10 +14,10 @@ use crate::tokens::Tokens;
 /// The message of a tool in a view.
 pub(crate) fn to_proto(entry: &ToolEntry, view: View, tokens: &Tokens<'_>) -> pb::Tool {
     let tool = &entry.tool;
-    let definition = match view {
-        View::Raw => tool.definition.text().to_owned(),
-        // A tool that is not served has no definition for an agent, even if it got this far.
-        View::Served => tool.served_definition().unwrap_or_default(),
+    let (definition, locks) = match view {
+        View::Raw => (tool.definition.text().to_owned(), Some(&tool.ruled.locks)),
+        // A tool that is not served has no definition for an agent, even if it got this far; what is locked never has.
+        View::Served => (tool.served_definition().unwrap_or_default(), None),
     };
     let status = if tool.ruled.disabled { pb::ToolStatus::Disabled } else { pb::ToolStatus::Active };
     pb::Tool {
@@ -35,7 +35,7 @@ pub(crate) fn to_proto(entry: &ToolEntry, view: View, tokens: &Tokens<'_>) -> pb
         effect: effect_to_proto(tool.effect()).into(),
         effect_override: tool.ruled.effect.map(|effect| effect_to_proto(effect).into()),
         description_override: tool.ruled.description.clone(),
-        fixed_args_json: Some(&tool.ruled.locks).filter(|locks| !locks.is_empty()).map(Locks::to_json),
+        fixed_args_json: locks.filter(|locks| !locks.is_empty()).map(Locks::to_json),
         lock_issues: tool.lock_issues.iter().map(lock_issue_to_proto).collect(),
         create_time: Some(timestamp(tool.observed.first_seen_at)),
         update_time: Some(timestamp(tool.updated_at())),

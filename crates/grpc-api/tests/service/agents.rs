@@ -145,6 +145,28 @@ async fn the_keys_and_the_watches_of_an_agent_end_with_it() {
 }
 
 #[tokio::test]
+async fn law_06_what_is_locked_is_nowhere_in_what_an_agent_reads() {
+    let ring = Ring::new().await;
+    let key = ring.operator.clone();
+    let listed = r#"{"name":"a","inputSchema":{"type":"object","properties":{"org":{},"q":{}}}}"#;
+    ring.upstream(&key, "srv", &[listed]).await;
+    let tool = ring.tools(&key).await.remove(0);
+    let set_json = r#"{"org":"s3cr3t"}"#.to_owned();
+    let lock = pb::UpdateToolLocksRequest { id: tool.id.clone(), set_json, ..Default::default() };
+    said(ring.governance.update_tool_locks(key.asks(lock))).await.unwrap();
+    ring.approve(&key, &tool).await.unwrap();
+    ring.agent(&key, "support", &["srv"]).await;
+    let support = ring.agent_key("support").await;
+    let list = ring.list(&support, served()).await.unwrap();
+    let get = pb::GetToolRequest { id: tool.id, view: pb::ToolView::Served.into(), ..Default::default() };
+    let got = said(ring.catalog.get_tool(support.asks(get))).await.unwrap();
+    for read in [format!("{:?}", list.tools[0]), format!("{:?}", got.tool.unwrap())] {
+        assert!(read.contains("srv__a") && !read.contains("org") && !read.contains("s3cr3t"), "{read}");
+    }
+    assert_eq!(ring.tools(&key).await[0].fixed_args_json.as_deref(), Some(r#"{"org":"s3cr3t"}"#));
+}
+
+#[tokio::test]
 async fn the_log_tells_who_was_given_what() {
     let ring = Ring::new().await;
     let key = ring.key("", &ALL).await;
