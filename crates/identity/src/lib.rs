@@ -120,7 +120,7 @@ fn bearer_token(value: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use toolgate_domain::{ClientId, Moment, Scopes};
+    use toolgate_domain::{Agent, AgentId, ClientId, Moment, Scopes};
     use toolgate_sealing::{MasterKey, format_api_key, new_secret};
     use toolgate_store::Commit;
     use toolgate_store_memory::MemoryStore;
@@ -249,6 +249,34 @@ mod tests {
         known.store.commit(deletion).await.unwrap();
         assert_eq!(known.authenticate(Some(&text)).await, Err(Fault::CredentialInvalid));
         tokio::time::timeout(Duration::from_secs(1), lost).await.expect("heard within a second");
+    }
+
+    #[tokio::test]
+    async fn a_key_of_an_agent_is_that_agent_and_nobody_once_it_is_gone() {
+        let secret = new_secret();
+        let text = format!("Bearer {}", *format_api_key(KEY.bytes(), &secret));
+        let known = authenticator(&secret, false).await;
+        let Some(Record::ApiKey(key)) = known.read(&Key::ApiKey(CLIENT, KEY)).await.unwrap() else {
+            panic!("no key where it was put")
+        };
+        let agent = Agent {
+            id: AgentId::from_bytes([5; 16]),
+            client: CLIENT,
+            name: "support".parse().unwrap(),
+            display_name: String::new(),
+            created_at: Moment::default(),
+            updated_at: Moment::default(),
+            attachments: Vec::new(),
+        };
+        let bound = Record::ApiKey(ApiKey { agent: Some(agent.id), ..key });
+        for record in [&bound, &Record::Agent(agent.clone())] {
+            let (row, value) = record.encode();
+            known.store.commit(Commit::new().put(row, value)).await.unwrap();
+        }
+        assert_eq!(known.authenticate(Some(&text)).await.unwrap().agent, Some(agent.id));
+        let gone = Commit::new().delete(Key::Agent(CLIENT, agent.id).encode());
+        known.store.commit(gone).await.unwrap();
+        assert_eq!(known.authenticate(Some(&text)).await, Err(Fault::CredentialInvalid));
     }
 
     #[tokio::test]
