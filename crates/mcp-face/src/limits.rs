@@ -30,8 +30,9 @@ pub const MAX_CACHED_BYTES: usize = 64 << 20;
 /// Rendered pages kept for being sent again, so that many small ones cannot outgrow the byte bound in bookkeeping.
 pub const MAX_CACHED_PAGES: usize = 1024;
 
-/// Least time between two notices of one stream, in milliseconds. What changes meanwhile is told by one.
-pub const NOTICE_PACE_MS: u64 = 250;
+/// Least time between two notices of one stream, in milliseconds. What changes meanwhile is told by one. Longer than the
+/// 300 that a common client waits for quiet before it acts: many changes would otherwise keep it waiting.
+pub const NOTICE_PACE_MS: u64 = 500;
 
 /// How long what the server says of itself is fresh, in milliseconds.
 pub(crate) const DISCOVERY_TTL_MS: u64 = 3_600_000;

@@ -113,6 +113,11 @@ mod tests {
                 "AUVjPm9GIXt4lZGNVYyD8_gb02qsVbMGheMUqNCYTFrSHwiij-s",
             ),
             (TokenKind::Etag, &[0xff; 16], "ASZ5sTgQufuF0F-5Me_6tZmWcjV2ENbUx2lUCfuQMFFB"),
+            (
+                TokenKind::Session,
+                b"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x002025-11-25",
+                "AXxXwY89g45hU3Gqcxn026Rk45qXe5hgWm_Z79WI2XjTPio1Ov8UzTcOkQ",
+            ),
         ];
         for (kind, plain, text) in golden {
             assert_eq!(sealer().seal_token(kind, &CLIENT, plain), text, "{kind:?}");

@@ -18,7 +18,7 @@ use tonic::transport::Channel;
 pub use builder::{ServerBuilder, toolgate};
 pub use caller::{Bearer, Caller, Catalog, Governance};
 pub use cli::{Finished, run};
-pub use http::Answer;
+pub use http::{Answer, Events};
 pub use process::{Addresses, Exited, terminate};
 
 use process::Process;
@@ -176,7 +176,7 @@ impl Server {
     /// # Panics
     /// When no HTTP answer comes.
     pub async fn admin(&self, path: &str) -> Answer {
-        http::request(self.addresses().admin, "GET", path, &[]).await
+        http::request(self.addresses().admin, "GET", path, &[], "").await
     }
 
     /// Runs `toolgate` with these arguments, the operator's key and this server's endpoint.

@@ -25,6 +25,8 @@ mod history;
 mod isolation;
 mod keys;
 mod listings;
+mod mcp_clients;
+mod mcp_endpoint;
 mod metrics;
 mod outgoing;
 mod process;

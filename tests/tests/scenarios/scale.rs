@@ -25,7 +25,7 @@ use crate::{
 const MANY: usize = 10_000;
 
 /// The exact texts of every server's tools, by the server's name; `None` where the corpus is absent.
-fn corpus() -> Option<BTreeMap<String, Vec<String>>> {
+pub(crate) fn corpus() -> Option<BTreeMap<String, Vec<String>>> {
     let text = std::fs::read_to_string(own_file("../../shared/corpus/handed.jsonl")).ok()?;
     let mut servers = BTreeMap::<_, Vec<_>>::new();
     for line in text.lines() {

@@ -12,7 +12,7 @@ use toolgate_api_proto::v1::{
 use super::{
     builder::toolgate,
     cli::{self, Finished},
-    http::{self, Answer},
+    http::{self, Answer, Events},
     process::Addresses,
     url,
 };
@@ -76,10 +76,29 @@ impl Caller {
     /// # Panics
     /// When no HTTP answer comes.
     pub async fn request(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
-        let authorization = self.key.as_ref().map(|key| format!("Bearer {key}"));
-        let mut all = headers.to_vec();
-        all.extend(authorization.iter().map(|value| ("authorization", value.as_str())));
-        http::request(self.at.http, method, path, &all).await
+        self.send(method, path, headers, "").await
+    }
+
+    /// [`Caller::request`] with a body.
+    ///
+    /// # Panics
+    /// When no HTTP answer comes.
+    pub async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let authorization = self.authorization();
+        http::request(self.at.http, method, path, &with(&authorization, headers), body).await
+    }
+
+    /// [`Caller::send`] for an answer that is a stream of events.
+    ///
+    /// # Panics
+    /// When no such stream opens.
+    pub async fn events(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Events {
+        let authorization = self.authorization();
+        http::events(self.at.http, method, path, &with(&authorization, headers), body).await
+    }
+
+    fn authorization(&self) -> Option<String> {
+        self.key.as_ref().map(|key| format!("Bearer {key}"))
     }
 
     /// Runs `toolgate` with these arguments against this server.
@@ -99,4 +118,10 @@ impl Caller {
         }
         command
     }
+}
+
+fn with<'a>(authorization: &'a Option<String>, headers: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    let mut all = headers.to_vec();
+    all.extend(authorization.iter().map(|value| ("authorization", value.as_str())));
+    all
 }
