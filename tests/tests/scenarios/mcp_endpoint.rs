@@ -100,7 +100,7 @@ fn under_its_served_name(tool: &Tool) -> String {
     text
 }
 
-// BR-083
+/// BR-083
 #[tokio::test]
 async fn law_01_every_definition_of_the_corpus_reaches_an_agent_as_it_was_listed_but_for_its_name() {
     let Some(corpus) = corpus() else { return report("not run: the corpus over MCP: corpus absent") };
@@ -184,7 +184,7 @@ async fn law_06_locks_and_overrides_are_in_what_an_agent_reads() {
     assert_eq!(code(&call(&server.operator(), "srv__send").await), (400, -32602));
 }
 
-// BR-087
+/// BR-087
 #[tokio::test]
 async fn law_13_the_same_list_has_the_same_bytes_in_every_session_and_after_a_restart() {
     let names: Vec<_> = (0..40).map(|n| format!("t{n:02}")).collect();
