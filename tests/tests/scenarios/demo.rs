@@ -50,6 +50,12 @@ async fn the_demo_shows_a_tool_in_each_state_and_the_commands_that_it_names_work
         run(toolgate(&[&["--endpoint", endpoint, "--key-file", key_file], args].concat())).await
     };
     assert!(cli(&["tool", "list"]).await.succeeded().contains("sample__notes_send"));
+    for named in said.iter().filter_map(|line| line.trim().strip_prefix("toolgate agent ")) {
+        let words: Vec<_> = named.split_whitespace().collect();
+        cli(&[&["agent"], &*words].concat()).await.succeeded();
+    }
+    let key = cli(&["key", "create", "--agent", "helper", "--scope", "mcp:call"]).await.succeeded();
+    assert!(key.starts_with("tg_"), "{key}");
     let shown = cli(&["tool", "show", "sample__notes_send"]).await.succeeded();
     let hash = |label: &str| {
         let line = shown.lines().find(|line| line.starts_with(label)).unwrap();

@@ -37,6 +37,10 @@ pub(super) async fn print(story: &Story, at: Addresses, tools: &[Tool]) -> Resul
     println!("  toolgate tool approve sample__notes_send    # shows what is approved, and asks");
     println!("  toolgate tool watch");
     println!("  curl -s -H \"Authorization: Bearer $TOOLGATE_KEY\" http://{}{ROUTE}", at.http);
+    println!("\nAn agent of its own, with a key for any MCP client at http://{}/mcp:\n", at.http);
+    println!("  toolgate agent create helper");
+    println!("  toolgate agent attach helper sample");
+    println!("  toolgate key create --agent helper --scope mcp:call");
     println!("\n`toolgate` is {}.", story.command()[0]);
     println!(
         "http://{} (HTTP), {} (gRPC) and http://{} (admin) stay up; stop with Ctrl-C.",
