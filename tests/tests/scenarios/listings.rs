@@ -165,6 +165,10 @@ async fn a_changed_definition_is_not_the_approved_tool() {
     assert_eq!(drifted.definition_json, takes("lookback"));
     assert_eq!(drifted.approved_hash.as_deref(), Some(reviewed.definition_hash.as_str()));
     assert_eq!(tools_in(&server.operator(), ToolView::Served).await, []);
+    let diff = server.cli(&["tool", "diff", "srv__count"]).await.succeeded();
+    let places = [("/inputSchema/properties/duration", '-'), ("/inputSchema/properties/lookback", '+')];
+    let shown = places.map(|(path, sign)| format!("{path}\n{sign} {{\"type\":\"string\"}}\n"));
+    assert_eq!(diff, shown.concat());
 }
 
 /// BR-069.

@@ -2,8 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use toolgate_catalog::{
+    View,
+    snapshot::{Filter, PageSize},
+};
 use toolgate_definition::names::is_valid_served_name;
-use toolgate_domain::{ToolState, UpstreamId, upstream::NamePolicy};
+use toolgate_domain::{Fault, ToolState, UpstreamId, upstream::NamePolicy};
+use toolgate_governance::Wish;
 use toolgate_test_support::scripted_servers::complete;
 
 use crate::workbench::{Workbench, definition, url};
@@ -122,4 +127,32 @@ async fn under_repair_every_tool_gets_a_name_of_its_own_and_keeps_it() {
     assert_eq!(bench.tool(id, "a.b").await.tool.namespaced_name(), given[0].1);
     bench.lists(id, "srv", &texts(&entries)).await;
     assert_eq!(outcome(&bench, id, &names).await, given);
+}
+
+/// The upstreams of the tools that agents reach under `name`.
+async fn holders(bench: &Workbench, name: &str) -> Vec<UpstreamId> {
+    let filter = Filter { namespaced_name: Some(name.to_owned()), ..Filter::default() };
+    let snapshot = bench.snapshot().await;
+    let page = snapshot.page(&snapshot.sight(View::Served, None), &filter, None, PageSize::Whole);
+    page.tools.iter().map(|entry| entry.tool.upstream).collect()
+}
+
+/// BR-005.
+#[tokio::test]
+async fn a_joined_name_belongs_to_the_tool_it_was_given_to_however_it_could_be_split() {
+    let bench = Workbench::new().await;
+    let db = approved(&bench, "db", NamePolicy::Strict, &["execute_sql"]).await;
+    let my = approved(&bench, "my", NamePolicy::Strict, &["db__execute_sql"]).await;
+    assert_eq!(holders(&bench, "my__db__execute_sql").await, [my]);
+    assert_eq!(holders(&bench, "db__execute_sql").await, [db]);
+
+    let clash = Wish::Rename(Some("my__db__execute_sql".into()));
+    let refused = bench.rule(db, "execute_sql", clash).await.unwrap_err();
+    assert_eq!(refused, Fault::NameTaken { name: "my__db__execute_sql".into() });
+    bench.rule(db, "execute_sql", Wish::Rename(Some("my__late".into()))).await.unwrap();
+    bench.lists(my, "my", &[&definition("db__execute_sql", "d"), &definition("late", "d")]).await;
+    bench.approve(my, "late").await;
+    assert_eq!(bench.state(my, "late").await, ToolState::BadName, "its joined name is another tool's");
+    assert_eq!(holders(&bench, "my__late").await, [db]);
+    assert_eq!(holders(&bench.restarted().await, "my__late").await, [db]);
 }

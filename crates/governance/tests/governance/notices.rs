@@ -3,6 +3,10 @@
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
+use toolgate_catalog::{
+    View,
+    watch_tools::{WatchTools, watch_tools},
+};
 use toolgate_domain::{UpstreamId, sync_status::Health};
 use toolgate_test_support::scripted_servers::complete;
 use toolgate_upstream::ListingError;
@@ -24,14 +28,27 @@ async fn a_storm_of_notices_makes_few_syncs_and_no_revision_while_the_list_is_eq
     let bench = Workbench::new().await;
     let (_, notices) = followed(&bench, "srv").await;
     let (listings, revision) = (bench.servers.listings(&url("srv")), bench.snapshot().await.revision());
-    for _ in 0..500 {
-        notices.notify_one();
-        sleep(Duration::from_millis(20)).await;
+    let ask = WatchTools { client: bench.client, view: View::Raw, agent: None, resume: None };
+    let mut watch = watch_tools(bench.governance.catalog(), ask).await.unwrap();
+    assert_eq!(watch.next().await.unwrap().changes.len(), 1, "the tool as it is");
+    let storm = async {
+        for _ in 0..500 {
+            notices.notify_one();
+            sleep(Duration::from_millis(20)).await;
+        }
+        sleep(Duration::from_secs(20)).await;
+    };
+    tokio::select! {
+        () = storm => {}
+        told = watch.next() => panic!("those who follow were told of {told:?}"),
     }
-    sleep(Duration::from_secs(20)).await;
     let syncs = bench.servers.listings(&url("srv")) - listings;
     assert!((2..=4).contains(&syncs), "{syncs} syncs in 10 s and after");
     assert_eq!(bench.snapshot().await.revision(), revision);
+
+    bench.servers.answers(&url("srv"), complete(&[&definition("t", "second")]));
+    notices.notify_one();
+    assert_eq!(watch.next().await.unwrap().changes.len(), 1, "a change is told");
 }
 
 #[tokio::test(start_paused = true)]
