@@ -44,6 +44,8 @@ pub const MAX_EARLIER_TEXTS_PER_TOOL: u32 = 64;
 /// Bytes of the texts of earlier definitions that are kept of one client's tools. Past it, as past
 /// [`MAX_EARLIER_TEXTS_PER_TOOL`]; upstreams that are synced at the same moment may each exceed it by what they write.
 pub const MAX_EARLIER_TEXT_BYTES_PER_CLIENT: u64 = 256 * 1024 * 1024;
+/// OXP versions of one tool that are remembered, about 40 bytes each in the row of its rulings.
+pub const MAX_OXP_VERSIONS_PER_TOOL: usize = 256;
 /// Bytes of the text of a failed sync that are kept.
 pub const MAX_SYNC_ERROR_BYTES: usize = 1024;
 /// Characters of a description that an owner gives to a tool or an attachment.

@@ -10,7 +10,7 @@ use toolgate_definition::{
 };
 
 use crate::{
-    ClientId, Moment, ToolId, ToolState, UpstreamId,
+    ClientId, Moment, OxpVersion, OxpVersions, ToolId, ToolState, UpstreamId,
     state::{Conditions, state},
     upstream::NamePolicy,
 };
@@ -73,6 +73,8 @@ pub struct Ruled {
     pub served_name: Option<String>,
     /// Inputs that always have a fixed value.
     pub locks: Locks,
+    /// The OXP versions that came with approvals; with an approval, never without that of its fingerprint.
+    pub versions: OxpVersions,
     /// When the last ruling was made.
     pub changed_at: Option<Moment>,
 }
@@ -136,6 +138,11 @@ impl Tool {
     /// The approval, if it counts: one given before the endpoint changed does not.
     pub fn approved(&self) -> Option<Fingerprint> {
         self.ruled.approval.filter(|a| a.binding_epoch == self.binding_epoch).map(|a| a.fingerprint)
+    }
+
+    /// The OXP version of what is approved, if there is an approval that counts.
+    pub fn oxp_version(&self) -> Option<OxpVersion> {
+        self.approved().and_then(|fingerprint| self.ruled.versions.of(fingerprint))
     }
 
     /// The state in the documented order.

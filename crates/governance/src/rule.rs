@@ -142,6 +142,7 @@ pub(crate) fn judge(facts: &Facts, wish: &Wish, now: Moment) -> Result<Option<(A
         Wish::Approve(reviewed) => {
             let approval = admissible(observed, *reviewed, *binding_epoch)?;
             after.approval = Some(approval);
+            after.versions.give(*reviewed);
             Act::Approve { fingerprint: *reviewed, binding_epoch: *binding_epoch }
         }
         Wish::Revoke => {
@@ -304,6 +305,19 @@ mod tests {
         let mut facts = facts();
         facts.standing.approval = Some(Approval { fingerprint: print(1), binding_epoch: 3 });
         assert!(judge(&facts, &Wish::Approve(print(1)), now()).unwrap().is_some());
+    }
+
+    #[test]
+    fn the_oxp_version_of_an_approval_stays_with_its_definition() {
+        let mut facts = facts();
+        let major = |facts: &Facts| facts.standing.versions.of(facts.observed.fingerprint).unwrap().major;
+        for (fingerprint, version) in [(1, 1), (2, 2), (1, 1), (3, 3), (2, 2)] {
+            facts.observed.fingerprint = print(fingerprint);
+            facts.standing = judge(&facts, &Wish::Approve(print(fingerprint)), now()).unwrap().unwrap().1;
+            assert_eq!(major(&facts), version);
+            facts.standing = judge(&facts, &Wish::Revoke, now()).unwrap().unwrap().1;
+            assert_eq!(major(&facts), version, "revoking takes no version back");
+        }
     }
 
     #[test]

@@ -189,6 +189,18 @@ pub(crate) struct Ruled {
     /// The text of a JSON object; empty for no locks.
     #[prost(string, tag = "7")]
     pub locks: String,
+    /// Oldest first. Not in rows that were written before versions were given.
+    #[prost(message, repeated, tag = "8")]
+    pub versions: Vec<GivenVersion>,
+}
+
+/// The OXP version that a definition was given.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct GivenVersion {
+    #[prost(bytes = "vec", tag = "1")]
+    pub fingerprint: Vec<u8>,
+    #[prost(uint64, tag = "2")]
+    pub major: u64,
 }
 
 /// What an owner says a tool does.

@@ -1,8 +1,8 @@
 //! Rows of the catalogue and the status row beside it.
 
-use toolgate_definition::{Effect, locks::Locks, names::Slug};
+use toolgate_definition::{Effect, Fingerprint, locks::Locks, names::Slug};
 use toolgate_domain::{
-    ClientId, Upstream, UpstreamId,
+    ClientId, OxpVersion, OxpVersions, Upstream, UpstreamId,
     sync_issue::SyncIssue,
     sync_status::{Health, LastListing, SyncStatus},
     tool::{Approval, EarlierTexts, Observed, Ruled, SeenDefinition},
@@ -239,7 +239,12 @@ pub(super) fn ruled_row(ruled: &Ruled) -> stored::Ruled {
         description: ruled.description.clone(),
         served_name: ruled.served_name.clone(),
         locks: locks_text(&ruled.locks),
+        versions: ruled.versions.iter().map(version_row).collect(),
     }
+}
+
+fn version_row((fingerprint, version): (Fingerprint, OxpVersion)) -> stored::GivenVersion {
+    stored::GivenVersion { fingerprint: fingerprint.as_bytes().to_vec(), major: version.major }
 }
 
 pub(super) fn read_ruled(row: &Reader<'_>) -> Result<Ruled, RowError> {
@@ -253,7 +258,24 @@ pub(super) fn read_ruled(row: &Reader<'_>) -> Result<Ruled, RowError> {
         description: payload.description,
         served_name: payload.served_name,
         locks: read_locks(row, &payload.locks)?,
+        versions: read_versions(row, &payload.versions, approval)?,
     })
+}
+
+/// Of a row that has none, what is approved has the first.
+fn read_versions(
+    row: &Reader<'_>,
+    given: &[stored::GivenVersion],
+    approval: Option<Approval>,
+) -> Result<OxpVersions, RowError> {
+    if given.is_empty() {
+        return Ok(approval.map(|approval| OxpVersions::first(approval.fingerprint)).unwrap_or_default());
+    }
+    let read = |given: &stored::GivenVersion| {
+        let fingerprint = row.fingerprint("versions.fingerprint", &given.fingerprint)?;
+        Ok((fingerprint, OxpVersion { major: given.major }))
+    };
+    given.iter().map(read).collect::<Result<_, _>>().map(OxpVersions::from_given)
 }
 
 pub(super) fn effect_row(effect: Effect) -> stored::Effect {

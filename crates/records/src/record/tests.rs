@@ -1,7 +1,7 @@
 use prost::Message;
 use toolgate_definition::{Effect, locks::Locks};
 use toolgate_domain::{
-    AttachmentId, Scope,
+    AttachmentId, OxpVersion, OxpVersions, Scope,
     agent::{Attachment, AttachmentKind},
     ruling::{Act, AgentAct, Ruling},
     sync_issue::SyncIssue,
@@ -146,6 +146,10 @@ fn one_of_each() -> Vec<Record> {
                 description: Some(String::new()),
                 served_name: Some("n".into()),
                 locks: locks(),
+                versions: OxpVersions::from_given(vec![
+                    (fingerprint, OxpVersion { major: 3 }),
+                    (Fingerprint::from_bytes([8; 32]), OxpVersion { major: 4 }),
+                ]),
             },
         ),
         Record::Ruled(CLIENT, UPSTREAM, "a".into(), Ruled::default()),
@@ -243,6 +247,17 @@ fn rows_from_before_there_was_a_history_are_still_read() {
         panic!("an observed row is read as one")
     };
     assert_eq!(observed.earlier, EarlierTexts::default());
+}
+
+#[test]
+fn what_was_approved_before_versions_were_given_has_the_first() {
+    let key = Key::Ruled(CLIENT, UPSTREAM, "a".into()).encode();
+    let approval = stored::Approval { fingerprint: vec![7; 32], binding_epoch: 1 };
+    let row = stored::Ruled { approval: Some(approval), ..Default::default() };
+    let Ok(Record::Ruled(.., ruled)) = Record::decode(&key, &codec::encode(&key, &row)) else {
+        panic!("a ruled row is read as one")
+    };
+    assert_eq!(ruled.versions, OxpVersions::first(Fingerprint::from_bytes([7; 32])));
 }
 
 #[test]
