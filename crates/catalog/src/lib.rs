@@ -14,6 +14,7 @@ mod catalog;
 mod fault;
 pub mod get_tool;
 pub mod list_definitions;
+pub mod list_tool_definitions;
 pub mod list_tools;
 mod read_model;
 pub mod snapshot;

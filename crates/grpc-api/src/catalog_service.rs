@@ -14,6 +14,7 @@ use toolgate_catalog::{
     agents::{ListAgents, get_agent, list_agents},
     get_tool::{GetTool, get_tool},
     list_definitions::{ListDefinitions, list_definitions},
+    list_tool_definitions::{ListToolDefinitions, list_tool_definitions},
     list_tools::{ListTools, list_from},
     snapshot::{Filter, PageSize},
     upstreams::{ListUpstreams, UpstreamRef, get_upstream, list_upstreams},
@@ -172,6 +173,49 @@ impl CatalogService {
         })
     }
 
+    async fn list_tool_definitions(
+        &self,
+        caller: Caller,
+        request: Request<pb::ListToolDefinitionsRequest>,
+    ) -> Result<pb::ListToolDefinitionsResponse, Fault> {
+        let whole = request.extensions().get::<WholeAnswer>().is_some();
+        let ask = request.into_inner();
+        let (client, tokens) = self.gate.tenant(&caller, &ask.client_id)?;
+        let of = digest([&b"tool definitions"[..], agent_bytes(caller.agent.as_ref())]);
+        let size = fields::page_size(ask.page_size, limits::TOOLS_PAGE_SIZE, limits::TOOLS_PAGE_SIZE)?;
+        let list = ListToolDefinitions {
+            agent: caller.agent,
+            after: tokens.open_tool_page(of, &ask.page_token)?,
+            size: if whole { PageSize::Whole } else { PageSize::AtMost(size) },
+        };
+        let min_revision = tokens.open_revision(&ask.min_revision, "min_revision")?;
+        let snapshot = self.catalog.snapshot(client, min_revision).await?;
+        let page_of = digest([&of[..], &list_size_bytes(list.size), ask.page_token.as_bytes()]);
+        let etag = tokens.answer(page_of, snapshot.revision());
+        let revision = tokens.revision(snapshot.revision());
+        if ask.if_none_match == etag {
+            let not_modified = true;
+            return Ok(pb::ListToolDefinitionsResponse {
+                revision,
+                etag,
+                not_modified,
+                ..Default::default()
+            });
+        }
+        // Off the threads that serve connections: schemas are inlined for each tool.
+        let page = tokio::task::spawn_blocking(move || list_tool_definitions(&snapshot, &list)).await;
+        let page = page.map_err(|error| Fault::Internal { cause: error.to_string() })??;
+        let next_page_token = page.more_after.map(|key| tokens.tool_page(of, &key)).unwrap_or_default();
+        let definitions = page.definitions.into_iter().map(tool::tool_definition_to_proto).collect();
+        Ok(pb::ListToolDefinitionsResponse {
+            definitions,
+            next_page_token,
+            revision,
+            etag,
+            not_modified: false,
+        })
+    }
+
     async fn watch_tools(
         &self,
         caller: Caller,
@@ -295,9 +339,13 @@ fn filter_from_proto(ask: &pb::ListToolsRequest) -> Result<Filter, Fault> {
 fn list_digest(ask: &pb::ListToolsRequest, view: View, agent: Option<AgentId>) -> RequestDigest {
     let view = [u8::from(view == View::Served)];
     let states: Vec<u8> = ask.states.iter().flat_map(|state| state.to_be_bytes()).collect();
-    let agent: &[u8] = agent.as_ref().map_or(&[], |agent| agent.bytes());
+    let agent = agent_bytes(agent.as_ref());
     let (upstream, name) = (ask.upstream_id.as_bytes(), ask.namespaced_name.as_bytes());
     digest([&b"tools"[..], &view, agent, upstream, &states, name])
+}
+
+fn agent_bytes(agent: Option<&AgentId>) -> &[u8] {
+    agent.map_or(&[], |agent| agent.bytes())
 }
 
 /// What the pages of one tool's definitions have in common.
@@ -341,6 +389,14 @@ impl ToolCatalog for CatalogService {
     ) -> Result<Response<pb::ListObservedDefinitionsResponse>, Status> {
         let call = |caller, request: Request<_>| self.list_definitions(caller, request.into_inner());
         self.gate.run(Rpc::ListObservedDefinitions, request, call).await
+    }
+
+    async fn list_tool_definitions(
+        &self,
+        request: Request<pb::ListToolDefinitionsRequest>,
+    ) -> Result<Response<pb::ListToolDefinitionsResponse>, Status> {
+        let call = |caller, request| self.list_tool_definitions(caller, request);
+        self.gate.run(Rpc::ListToolDefinitions, request, call).await
     }
 
     async fn watch_tools(

@@ -57,6 +57,7 @@ rpcs! {
     ListTools: CATALOG Takes::ScopeOfView, READ;
     GetTool: CATALOG Takes::ScopeOfView, READ;
     ListObservedDefinitions: CATALOG Takes::Scope(Scope::Read), READ;
+    ListToolDefinitions: CATALOG Takes::ScopeOfView, READ;
     WatchTools: CATALOG Takes::ScopeOfView, None;
     ListUpstreams: CATALOG Takes::Scope(Scope::Read), READ;
     GetUpstream: CATALOG Takes::Scope(Scope::Read), READ;

@@ -197,6 +197,33 @@ pub struct ObservedDefinition {
     #[prost(bool, tag = "6")]
     pub approved: bool,
 }
+/// A served tool as an OXP 1.0 tool definition: what an agent reads, with overrides applied and locked inputs removed.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ToolDefinition {
+    /// `Toolkit.Tool@x.y.z`: the upstream's slug, the tool's own name, each character outside `A-Z a-z 0-9 _` of either as one
+    /// `_`, and `version`. Of several tools that come to one id, those first listed later have `_` and 8 hexadecimal digits
+    /// behind the tool's name; of those first listed together, the one whose name reads so keeps it. Tools in every state count,
+    /// so an id stays with its tool.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// The `namespaced_name` that the tool is served under.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// The description, else the title, else the tool's own name: never empty.
+    #[prost(string, tag = "3")]
+    pub description: ::prost::alloc::string::String,
+    /// Given to the definition when it was approved: `1.0.0` to the first, the next major to each other one. One that is approved
+    /// again has the version that it had; of each tool, the last 256 are remembered, and a version is never given twice.
+    #[prost(string, tag = "4")]
+    pub version: ::prost::alloc::string::String,
+    /// JSON Schema of the inputs, the text of an object without `$ref`, `$defs` or `definitions`, with `properties` always. A
+    /// reference that cannot be inlined within 1 MiB takes everything.
+    #[prost(string, optional, tag = "5")]
+    pub input_schema_json: ::core::option::Option<::prost::alloc::string::String>,
+    /// JSON Schema of the output, as `input_schema_json` but for `properties`; absent where the definition states none.
+    #[prost(string, optional, tag = "6")]
+    pub output_schema_json: ::core::option::Option<::prost::alloc::string::String>,
+}
 /// A locked input that no longer fits its tool.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct LockIssue {
@@ -1141,6 +1168,45 @@ pub struct ListObservedDefinitionsResponse {
     #[prost(string, tag = "3")]
     pub revision: ::prost::alloc::string::String,
 }
+/// Which tool definitions.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListToolDefinitionsRequest {
+    /// Tenant to read (UUID); empty for the caller's own. Another one takes an operator key.
+    #[prost(string, tag = "1")]
+    pub client_id: ::prost::alloc::string::String,
+    /// Definitions per page: 0 for 1000, above 1000 is lowered to it, negative is INVALID_ARGUMENT. A page also ends before
+    /// 3 MiB of definitions, so it may hold fewer.
+    #[prost(int32, tag = "2")]
+    pub page_size: i32,
+    /// `next_page_token` of the page before; empty for the first. `client_id` must be as it was, else INVALID_ARGUMENT.
+    #[prost(string, tag = "3")]
+    pub page_token: ::prost::alloc::string::String,
+    /// `etag` of an answer to the same request. When nothing changed, the answer is `not_modified` without definitions.
+    #[prost(string, tag = "4")]
+    pub if_none_match: ::prost::alloc::string::String,
+    /// As in ListToolsRequest.
+    #[prost(string, tag = "5")]
+    pub min_revision: ::prost::alloc::string::String,
+}
+/// A page of tool definitions.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListToolDefinitionsResponse {
+    /// In order; empty when `not_modified`.
+    #[prost(message, repeated, tag = "1")]
+    pub definitions: ::prost::alloc::vec::Vec<ToolDefinition>,
+    /// For the next page; empty at the end of the list.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+    /// Revision of the snapshot that this page was taken from. Pages of one list may be of different revisions.
+    #[prost(string, tag = "3")]
+    pub revision: ::prost::alloc::string::String,
+    /// Stands for this whole answer. The same request at the same revision always gives the same one.
+    #[prost(string, tag = "4")]
+    pub etag: ::prost::alloc::string::String,
+    /// True when `if_none_match` was still good.
+    #[prost(bool, tag = "5")]
+    pub not_modified: bool,
+}
 /// Where to begin, and what to follow.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct WatchToolsRequest {
@@ -1422,6 +1488,23 @@ pub mod tool_catalog_client {
                 .insert(GrpcMethod::new("toolgate.v1.ToolCatalog", "ListObservedDefinitions"));
             self.inner.unary(req, path, codec).await
         }
+        /// Lists what the caller may use, as OXP 1.0 tool definitions, in the order of ListTools.
+        ///
+        /// Takes `mcp:call` or `mcp:read`. Only tools in the state SERVED are listed, and of those only what reaches the caller.
+        pub async fn list_tool_definitions(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListToolDefinitionsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListToolDefinitionsResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/toolgate.v1.ToolCatalog/ListToolDefinitions");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolCatalog", "ListToolDefinitions"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Follows the catalogue: first the tools as they are, then each change, in order and without a gap.
         ///
         /// Scopes as for ListTools. The stream ends with UNAVAILABLE when the server stops, or when the watcher takes no message for
@@ -1544,6 +1627,13 @@ pub mod tool_catalog_server {
             &self,
             request: tonic::Request<super::ListObservedDefinitionsRequest>,
         ) -> std::result::Result<tonic::Response<super::ListObservedDefinitionsResponse>, tonic::Status>;
+        /// Lists what the caller may use, as OXP 1.0 tool definitions, in the order of ListTools.
+        ///
+        /// Takes `mcp:call` or `mcp:read`. Only tools in the state SERVED are listed, and of those only what reaches the caller.
+        async fn list_tool_definitions(
+            &self,
+            request: tonic::Request<super::ListToolDefinitionsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListToolDefinitionsResponse>, tonic::Status>;
         /// Server streaming response type for the WatchTools method.
         type WatchToolsStream: tonic::codegen::tokio_stream::Stream<
                 Item = std::result::Result<super::WatchToolsResponse, tonic::Status>,
@@ -1763,6 +1853,47 @@ pub mod tool_catalog_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ListObservedDefinitionsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolgate.v1.ToolCatalog/ListToolDefinitions" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListToolDefinitionsSvc<T: ToolCatalog>(pub Arc<T>);
+                    impl<T: ToolCatalog> tonic::server::UnaryService<super::ListToolDefinitionsRequest>
+                        for ListToolDefinitionsSvc<T>
+                    {
+                        type Response = super::ListToolDefinitionsResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListToolDefinitionsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ToolCatalog>::list_tool_definitions(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListToolDefinitionsSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -132,6 +132,13 @@ fn no_upstream() -> Status {
 
 #[tonic::async_trait]
 impl ToolCatalog for Double {
+    async fn list_tool_definitions(
+        &self,
+        _: Request<ListToolDefinitionsRequest>,
+    ) -> Result<Response<ListToolDefinitionsResponse>, Status> {
+        Err(Status::unimplemented("not by this double"))
+    }
+
     type WatchToolsStream = tokio_stream::Iter<std::vec::IntoIter<Result<WatchToolsResponse, Status>>>;
 
     async fn list_tools(

@@ -1,4 +1,4 @@
-//! The names of the tools of one listing, told apart.
+//! The names of the tools of one upstream, told apart.
 //!
 //! Of several tools that come to one plain name, the one whose own name already reads so keeps it; the others take a
 //! tail. The order of the listing decides nothing.
@@ -20,19 +20,33 @@ pub fn canonical_names<'n>(
             tailed: &|tool| canonical_name_with_tail(server, tool),
             keeps: &|tool, plain| format!("{server}{SEPARATOR}{tool}") == *plain,
         },
+        &BTreeSet::new(),
     )
 }
 
-/// The OXP id, without its version, of each tool of one upstream, by the tool's own name.
-pub fn oxp_ids<'n>(slug: &Slug, tools: impl IntoIterator<Item = &'n str>) -> BTreeMap<&'n str, String> {
-    told_apart(
-        tools,
-        &Rule {
-            plain: &|tool| oxp_id(slug, tool),
-            tailed: &|tool| oxp_id_with_tail(slug, tool),
-            keeps: &|tool, _| reads_as_oxp(tool),
-        },
-    )
+/// The OXP id, without its version, of each tool that one upstream ever listed, by the tool's own name.
+///
+/// Each comes with when it was first seen: what came later takes no id away from what was there.
+pub fn oxp_ids<'n, T: Ord>(
+    slug: &Slug,
+    tools: impl IntoIterator<Item = (T, &'n str)>,
+) -> BTreeMap<&'n str, String> {
+    let rule = Rule {
+        plain: &|tool| oxp_id(slug, tool),
+        tailed: &|tool| oxp_id_with_tail(slug, tool),
+        keeps: &|tool, _| reads_as_oxp(tool),
+    };
+    let mut by_age: BTreeMap<T, Vec<&str>> = BTreeMap::new();
+    for (seen, tool) in tools {
+        by_age.entry(seen).or_default().push(tool);
+    }
+    let (mut ids, mut taken) = (BTreeMap::new(), BTreeSet::new());
+    for tools in by_age.into_values() {
+        let new = told_apart(tools, &rule, &taken);
+        taken.extend(new.values().cloned());
+        ids.extend(new);
+    }
+    ids
 }
 
 struct Rule<'r> {
@@ -42,14 +56,21 @@ struct Rule<'r> {
     keeps: &'r dyn Fn(&str, &str) -> bool,
 }
 
-fn told_apart<'n>(tools: impl IntoIterator<Item = &'n str>, rule: &Rule<'_>) -> BTreeMap<&'n str, String> {
+/// The names of `tools`, none of which is one of `before`.
+fn told_apart<'n>(
+    tools: impl IntoIterator<Item = &'n str>,
+    rule: &Rule<'_>,
+    before: &BTreeSet<String>,
+) -> BTreeMap<&'n str, String> {
     let plain: BTreeMap<_, _> = tools.into_iter().map(|tool| (tool, (rule.plain)(tool))).collect();
     let mut seen = BTreeSet::new();
     let contested: BTreeSet<&String> = plain.values().filter(|name| !seen.insert(*name)).collect();
-    let keeps = |tool: &str, name: &String| !contested.contains(name) || (rule.keeps)(tool, name);
+    let keeps = |tool: &str, name: &String| {
+        !before.contains(name) && (!contested.contains(name) || (rule.keeps)(tool, name))
+    };
     let (mut names, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
         plain.iter().map(|(tool, name)| (*tool, name.clone())).partition(|(tool, name)| keeps(tool, name));
-    let mut taken: BTreeSet<_> = names.values().cloned().collect();
+    let mut taken: BTreeSet<_> = names.values().chain(before).cloned().collect();
     for tool in others.into_keys() {
         let name = free_tail(tool, rule, &taken);
         taken.insert(name.clone());
@@ -81,6 +102,11 @@ mod tests {
         text.parse().expect(text)
     }
 
+    /// Of tools that were first seen together.
+    fn ids<'n>(of: &str, tools: impl IntoIterator<Item = &'n str>) -> BTreeMap<&'n str, String> {
+        oxp_ids(&slug(of), tools.into_iter().map(|tool| ((), tool)))
+    }
+
     /// BR-003, BR-087
     #[test]
     fn of_two_that_come_to_one_name_the_one_that_reads_so_keeps_it_whatever_the_order() {
@@ -89,7 +115,7 @@ mod tests {
             assert_eq!(names["a_b"], "srv__a_b");
             assert_eq!(names["a.b"], canonical_name_with_tail("srv", "a.b"));
             assert_eq!(names["c d"], "srv__c_d");
-            let ids = oxp_ids(&slug("my-srv"), tools);
+            let ids = ids("my-srv", tools);
             assert_eq!(ids["a_b"], "my_srv.a_b");
             assert_eq!(ids["a.b"], oxp_id_with_tail(&slug("my-srv"), "a.b"));
             assert_eq!(ids["c d"], "my_srv.c_d");
@@ -101,7 +127,7 @@ mod tests {
         for (tool, name) in canonical_names("srv", ["a.b", "a b"]) {
             assert_eq!(name, canonical_name_with_tail("srv", tool));
         }
-        for (tool, id) in oxp_ids(&slug("srv"), ["a.b", "a-b"]) {
+        for (tool, id) in ids("srv", ["a.b", "a-b"]) {
             assert_eq!(id, oxp_id_with_tail(&slug("srv"), tool));
         }
     }
@@ -109,7 +135,7 @@ mod tests {
     #[test]
     fn a_tool_that_spells_anothers_tail_does_not_take_its_name() {
         let spelt = oxp_id_with_tail(&slug("srv"), "a.b").replace("srv.", "");
-        let ids = oxp_ids(&slug("srv"), ["a.b", "a_b", &spelt]);
+        let ids = ids("srv", ["a.b", "a_b", &spelt]);
         assert_eq!(ids[&*spelt], format!("srv.{spelt}"));
         assert_eq!(ids.values().collect::<BTreeSet<_>>().len(), 3);
     }
@@ -127,16 +153,28 @@ mod tests {
             any in prop::collection::btree_set(any::<String>().prop_map(|name| format!("n{name}")), 0..4),
         ) {
             let tools: Vec<_> = tools.union(&any).map(String::as_str).collect();
-            let slug = slug("a-b");
-            let (names, ids) = (canonical_names("a-b", tools.clone()), oxp_ids(&slug, tools.clone()));
-            for of in [&names, &ids] {
+            let (names, by_name) = (canonical_names("a-b", tools.clone()), ids("a-b", tools.clone()));
+            for of in [&names, &by_name] {
                 prop_assert_eq!(of.values().collect::<BTreeSet<_>>().len(), tools.len());
             }
             prop_assert!(names.values().all(|name| is_valid_served_name(name)));
-            prop_assert!(ids.values().all(|id| is_oxp_id(id)));
+            prop_assert!(by_name.values().all(|id| is_oxp_id(id)));
             let reversed = tools.into_iter().rev();
             prop_assert_eq!(names, canonical_names("a-b", reversed.clone()));
-            prop_assert_eq!(ids, oxp_ids(&slug, reversed));
+            prop_assert_eq!(by_name, ids("a-b", reversed));
+        }
+
+        #[test]
+        fn what_comes_later_takes_no_id_from_what_was_there(
+            tools in prop::collection::btree_map("[ab._-]{1,3}", 0..4_u8, 0..12),
+            later in prop::collection::btree_set("[ab._-]{1,3}", 0..6),
+        ) {
+            let slug = slug("srv");
+            let there = tools.iter().map(|(name, age)| (*age, name.as_str()));
+            let new = later.iter().filter(|name| !tools.contains_key(*name)).map(|name| (9, name.as_str()));
+            let (before, after) = (oxp_ids(&slug, there.clone()), oxp_ids(&slug, there.chain(new)));
+            prop_assert!(before.iter().all(|(tool, id)| after[tool] == *id));
+            prop_assert_eq!(after.values().collect::<BTreeSet<_>>().len(), after.len());
         }
     }
 }

@@ -126,7 +126,8 @@ fn shaped(definition: &Definition, types: &mut BTreeMap<String, usize>) -> usize
 fn named(names: &[String]) {
     let slug = "my-server".parse().expect("a slug");
     let names = || names.iter().map(String::as_str);
-    let (canonical, ids) = (canonical_names("my-server", names()), oxp_ids(&slug, names()));
+    let (canonical, ids) =
+        (canonical_names("my-server", names()), oxp_ids(&slug, names().map(|name| ((), name))));
     assert!(canonical.values().all(|name| is_valid_served_name(name)));
     let is_part =
         |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');

@@ -1,7 +1,9 @@
 //! Tools to the wire; views and states from it.
 
 use toolgate_api_proto::v1 as pb;
-use toolgate_catalog::{ToolEntry, View, list_definitions::ListedDefinition};
+use toolgate_catalog::{
+    ToolEntry, View, list_definitions::ListedDefinition, list_tool_definitions::ToolDefinition,
+};
 use toolgate_definition::{
     Effect, Fingerprint,
     locks::{LockIssue, Locks},
@@ -54,6 +56,19 @@ pub(crate) fn definition_to_proto(listed: ListedDefinition) -> pb::ObservedDefin
         return_time: seen.returned_at.map(timestamp),
         current,
         approved,
+    }
+}
+
+/// The message of a served tool in the OXP shape.
+pub(crate) fn tool_definition_to_proto(definition: ToolDefinition) -> pb::ToolDefinition {
+    let ToolDefinition { id, name, description, version, input_schema, output_schema } = definition;
+    pb::ToolDefinition {
+        id,
+        name,
+        description,
+        version,
+        input_schema_json: input_schema,
+        output_schema_json: output_schema,
     }
 }
 

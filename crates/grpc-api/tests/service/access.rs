@@ -23,6 +23,7 @@ async fn admitted(ring: &Ring, key: &Key) -> Vec<(&'static str, bool)> {
         ("GetTool SERVED", reason(catalog.get_tool(get(served)).await)),
         ("WatchTools", reason(catalog.watch_tools(watch(0)).await)),
         ("WatchTools SERVED", reason(catalog.watch_tools(watch(served)).await)),
+        ("ListToolDefinitions", reason(catalog.list_tool_definitions(key.asks(Default::default())).await)),
         ("ListUpstreams", reason(catalog.list_upstreams(key.asks(Default::default())).await)),
         ("GetUpstream", reason(catalog.get_upstream(key.asks(Default::default())).await)),
         ("CreateUpstream", reason(governance.create_upstream(key.asks(Default::default())).await)),
@@ -51,12 +52,13 @@ async fn each_scope_opens_its_own_calls_and_no_other() {
         "GetTool SERVED",
         "WatchTools",
         "WatchTools SERVED",
+        "ListToolDefinitions",
         "ListUpstreams",
         "GetUpstream",
     ];
     let writes =
         ["CreateUpstream", "SyncUpstream", "ApproveTool", "RevokeToolApproval", "DisableTool", "EnableTool"];
-    let calls = ["ListTools SERVED", "GetTool SERVED", "WatchTools SERVED"];
+    let calls = ["ListTools SERVED", "GetTool SERVED", "WatchTools SERVED", "ListToolDefinitions"];
     for (scope, opens) in ALL.into_iter().zip([
         reads.as_slice(),
         writes.as_slice(),

@@ -8,4 +8,5 @@ mod answers;
 mod http_walls;
 mod ring;
 mod tenants;
+mod tool_definitions;
 mod walls;

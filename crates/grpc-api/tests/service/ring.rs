@@ -55,6 +55,7 @@ pub(crate) struct Ring {
     pub(crate) operator: Key,
     store: SharedStore,
     pub(crate) sealer: Arc<Sealer>,
+    pub(crate) clock: Arc<MovableClock>,
 }
 
 impl Ring {
@@ -87,7 +88,7 @@ impl Ring {
         let gate = Gate::new(authenticator, Arc::clone(&sealer), entropy);
         let catalog = CatalogService::new(catalog, gate.clone(), CancellationToken::new());
         let governance = GovernanceService::new(governance, gate);
-        Self { catalog, governance, servers, operator, store, sealer }
+        Self { catalog, governance, servers, operator, store, sealer, clock }
     }
 
     /// Another tenant, as a row of the store: there is no call that makes one.

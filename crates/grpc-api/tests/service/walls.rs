@@ -30,6 +30,8 @@ pub(crate) struct Things {
     upstream_etag: String,
     tools_page: String,
     definitions_page: String,
+    oxp_etag: String,
+    oxp_page: String,
     upstreams_page: String,
     keys_page: String,
     rulings_page: String,
@@ -56,6 +58,8 @@ impl Things {
             upstream_etag: token(),
             tools_page: token(),
             definitions_page: token(),
+            oxp_etag: token(),
+            oxp_page: token(),
             upstreams_page: token(),
             keys_page: token(),
             rulings_page: token(),
@@ -84,6 +88,8 @@ impl Things {
             ..Default::default()
         };
         let definitions = said(ring.catalog.list_observed_definitions(key.asks(definitions))).await.unwrap();
+        let oxp = pb::ListToolDefinitionsRequest { page_size: 1, ..Default::default() };
+        let oxp = said(ring.catalog.list_tool_definitions(key.asks(oxp))).await.unwrap();
         let upstreams = pb::ListUpstreamsRequest { page_size: 1, ..Default::default() };
         let upstreams = said(ring.catalog.list_upstreams(key.asks(upstreams))).await.unwrap();
         let keys = pb::ListApiKeysRequest { page_size: 1, ..Default::default() };
@@ -93,6 +99,7 @@ impl Things {
         let pages = [
             &tools.next_page_token,
             &definitions.next_page_token,
+            &oxp.next_page_token,
             &upstreams.next_page_token,
             &keys.next_page_token,
             &rulings.next_page_token,
@@ -115,6 +122,8 @@ impl Things {
             upstream_etag: upstreams.upstreams[0].etag.clone(),
             tools_page: tools.next_page_token,
             definitions_page: definitions.next_page_token,
+            oxp_etag: oxp.etag,
+            oxp_page: oxp.next_page_token,
             upstreams_page: upstreams.next_page_token,
             keys_page: keys.next_page_token,
             rulings_page: rulings.next_page_token,
@@ -175,6 +184,11 @@ async fn walk(ring: &Ring, key: &Key, own_tool: &str, things: &Things) -> Vec<(&
             ask!(ListObservedDefinitionsRequest { tool_id: own, client_id: client_id }),
             ask!(ListObservedDefinitionsRequest { tool_id: own, min_revision: revision }),
             ask!(ListObservedDefinitionsRequest { tool_id: own, page_token: things.definitions_page });
+        ListToolDefinitions = list_tool_definitions:
+            ask!(ListToolDefinitionsRequest { client_id: client_id }),
+            ask!(ListToolDefinitionsRequest { page_token: things.oxp_page }),
+            ask!(ListToolDefinitionsRequest { min_revision: revision }),
+            ask!(ListToolDefinitionsRequest { if_none_match: things.oxp_etag });
         ListUpstreams = list_upstreams:
             ask!(ListUpstreamsRequest { client_id: client_id }),
             ask!(ListUpstreamsRequest { page_token: things.upstreams_page }),

@@ -81,6 +81,13 @@ impl ToolCatalog for Double {
         Err(Status::unimplemented("not by this double"))
     }
 
+    async fn list_tool_definitions(
+        &self,
+        _: tonic::Request<ListToolDefinitionsRequest>,
+    ) -> Result<Response<ListToolDefinitionsResponse>, Status> {
+        Err(Status::unimplemented("not by this double"))
+    }
+
     type WatchToolsStream = ReceiverStream<Watched>;
 
     async fn watch_tools(
