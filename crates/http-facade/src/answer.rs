@@ -1,4 +1,4 @@
-//! The headers of a good answer.
+//! A good answer: its tag, its headers, its body.
 
 use std::convert::Infallible;
 
@@ -8,13 +8,47 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
-use super::Fault;
 use crate::coding::Coding;
+use crate::envelope::Refusal;
 
 const X_TOOLGATE_REVISION: HeaderName = HeaderName::from_static("x-toolgate-revision");
 
+/// A service that does not keep its contract. The log says how; the caller is not told.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Fault {
+    #[error("the answer has no etag")]
+    NoEtag,
+    #[error("the whole list was asked for, and a page came")]
+    Partial,
+    #[error("the answer is `not_modified`, but no tag was sent")]
+    NothingHeld,
+    #[error("the {0} cannot be sent in a header")]
+    NotAHeader(&'static str),
+    #[error("{0}")]
+    NoShape(String),
+    #[error("rendering ended early: {0}")]
+    Rendering(#[from] tokio::task::JoinError),
+}
+
+impl From<Fault> for Refusal {
+    fn from(fault: Fault) -> Self {
+        tracing::error!(%fault, "a list of tools could not be sent");
+        Self::internal()
+    }
+}
+
+/// The tag of what is current, where `known` was sent along and the service answered `etag`.
+pub(crate) fn tag<'a>(not_modified: bool, known: &'a str, etag: &'a str) -> Result<&'a str, Fault> {
+    match (not_modified, known, etag) {
+        (true, "", _) => Err(Fault::NothingHeld),
+        (true, known, _) => Ok(known),
+        (false, _, "") => Err(Fault::NoEtag),
+        (false, _, etag) => Ok(etag),
+    }
+}
+
 /// An answer whose body is still to be decided on.
-pub(super) struct Answer {
+pub(crate) struct Answer {
     coding: Coding,
     headers: HeaderMap,
 }
@@ -23,19 +57,19 @@ impl Answer {
     /// With the headers that a 200 and a 304 have in common (RFC 9110, 15.4.5).
     ///
     /// The body depends on the credential, so it is for the caller's own cache only, and good there only after it was
-    /// asked for again: rights and tools may change at any time.
-    pub(super) fn new(coding: Coding, etag: &str, revision: &str) -> Result<Self, Fault> {
+    /// asked for again: rights and tools may change at any time. `vary` names the request's headers that it depends on.
+    pub(crate) fn new(coding: Coding, etag: &str, revision: &str, vary: &'static str) -> Result<Self, Fault> {
         let revision = HeaderValue::from_str(revision).map_err(|_| Fault::NotAHeader("revision"))?;
         let headers = HeaderMap::from_iter([
             (ETAG, coding.etag(etag).map_err(|_| Fault::NotAHeader("etag"))?),
             (X_TOOLGATE_REVISION, revision),
             (CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
-            (VARY, HeaderValue::from_static("authorization, accept-encoding")),
+            (VARY, HeaderValue::from_static(vary)),
         ]);
         Ok(Self { coding, headers })
     }
 
-    pub(super) fn full(mut self, body: Bytes) -> Response {
+    pub(crate) fn full(mut self, body: Bytes) -> Response {
         self.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(name) = self.coding.name() {
             self.headers.insert(CONTENT_ENCODING, HeaderValue::from_static(name));
@@ -45,7 +79,7 @@ impl Answer {
 
     /// A body of no stated length, since a `Content-Length` here would have to be that of the full answer (RFC 9110,
     /// 8.6).
-    pub(super) fn not_modified(self) -> Response {
+    pub(crate) fn not_modified(self) -> Response {
         let nothing = Body::from_stream(futures::stream::empty::<Result<Bytes, Infallible>>());
         (StatusCode::NOT_MODIFIED, self.headers, nothing).into_response()
     }

@@ -21,12 +21,15 @@ mod request_span;
 mod envelope;
 mod mapping;
 
+mod answer;
 mod body_cache;
 mod coding;
 mod conditional;
 mod json;
+mod request;
 mod timestamp;
 
+mod oxp;
 mod roar;
 
 mod route;
@@ -41,7 +44,7 @@ use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
 use tower_http::catch_panic::CatchPanicLayer;
 
 pub use correlation::{X_CORRELATION_ID, correlation_id};
-pub use limits::{MAX_CACHED_BODIES, MAX_CACHED_BYTES, MAX_CORRELATION_ID_BYTES};
+pub use limits::{MAX_CACHED_BODIES, MAX_CACHED_BYTES, MAX_CORRELATION_ID_BYTES, MAX_LIST_BODY_BYTES};
 pub use route::Route;
 pub use settings::FacadeSettings;
 
@@ -52,10 +55,13 @@ use hosts::AllowedHosts;
 /// The routes of every documented shape, answered by `catalog`, and those of `beside`: another face on the same listener.
 ///
 /// All of them stand behind one guard. Every answer, whatever its status, carries `x-correlation-id`; every error has the envelope
-/// `{"error": CODE, "message": text, "details"?: {…}}`, unless another face answered it.
+/// `{"error": CODE, "message": text, "details"?: {…}}`, unless another face answered it or the route documents its own.
 pub fn router<C: ToolCatalog>(catalog: Arc<C>, settings: FacadeSettings, beside: Router) -> Router {
     let bodies = Arc::new(BodyCache::new(MAX_CACHED_BYTES, MAX_CACHED_BODIES));
-    let add = |router: Router, route: &Route| router.route(route.path(), route.methods(&catalog, &bodies));
+    let takes_work = settings.takes_work;
+    let add = |router: Router, route: &Route| {
+        router.route(route.path(), route.methods(&catalog, &bodies, &takes_work))
+    };
     Route::ALL
         .iter()
         .fold(beside, add)

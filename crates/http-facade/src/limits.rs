@@ -8,3 +8,6 @@ pub const MAX_CACHED_BYTES: usize = 64 << 20;
 
 /// Rendered bodies kept for being sent again, so that many small ones cannot outgrow the byte bound in bookkeeping.
 pub const MAX_CACHED_BODIES: usize = 1024;
+
+/// Bytes of a body that a request of an OXP list may have. The documented one has one short member.
+pub const MAX_LIST_BODY_BYTES: usize = 16 * 1024;

@@ -4,7 +4,6 @@
 //! [`WholeAnswer`](toolgate_api_proto::WholeAnswer), so that the list is not cut into pages, and the tag of what is
 //! already held, here or by the caller.
 
-mod answer;
 mod ask;
 mod shape;
 
@@ -19,15 +18,16 @@ use http::HeaderMap;
 use toolgate_api_proto::v1::ListToolsResponse;
 use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
 
+use crate::answer::{Answer, Fault, tag};
 use crate::body_cache::{BodyCache, BodyKey, TaggedBody};
 use crate::coding::Coding;
 use crate::envelope::Refusal;
 use crate::mapping;
-use answer::Answer;
 use ask::Ask;
 
 pub(crate) const PATH: &str = "/client/mcp/tools";
 const ALLOW: &str = "GET, HEAD";
+const VARY: &str = "authorization, accept-encoding";
 
 /// The route's methods, answered by `catalog`, with rendered bodies kept in `bodies`.
 pub(crate) fn methods<C: ToolCatalog>(catalog: Arc<C>, bodies: Arc<BodyCache>) -> MethodRouter {
@@ -40,27 +40,9 @@ struct Lists<C> {
     bodies: Arc<BodyCache>,
 }
 
-/// A service that does not keep its contract. The log says how; the caller is not told.
-#[derive(Debug, thiserror::Error)]
-enum Fault {
-    #[error("the answer has no etag")]
-    NoEtag,
-    #[error("the whole list was asked for, and a page came")]
-    Partial,
-    #[error("the answer is `not_modified`, but no tag was sent")]
-    NothingHeld,
-    #[error("the {0} cannot be sent in a header")]
-    NotAHeader(&'static str),
-    #[error("{0}")]
-    NoShape(#[from] shape::NoShape),
-    #[error("rendering ended early: {0}")]
-    Rendering(#[from] tokio::task::JoinError),
-}
-
-impl From<Fault> for Refusal {
-    fn from(fault: Fault) -> Self {
-        tracing::error!(%fault, "a list of tools could not be sent");
-        Self::internal()
+impl From<shape::NoShape> for Fault {
+    fn from(fault: shape::NoShape) -> Self {
+        Self::NoShape(fault.to_string())
     }
 }
 
@@ -77,8 +59,8 @@ async fn list<C: ToolCatalog>(
     let known = held.as_ref().map(|held| &*held.etag).or(ask.if_none_match.first()).unwrap_or_default();
 
     let list = call(&*lists.catalog, &ask, known).await?;
-    let etag: Arc<str> = tag(&list, known)?.into();
-    let answer = Answer::new(ask.coding, &etag, &list.revision)?;
+    let etag: Arc<str> = tag(list.not_modified, known, &list.etag)?.into();
+    let answer = Answer::new(ask.coding, &etag, &list.revision, VARY)?;
     if ask.if_none_match.holds(&etag) {
         return Ok(answer.not_modified());
     }
@@ -95,16 +77,6 @@ async fn list<C: ToolCatalog>(
 async fn call<C: ToolCatalog>(catalog: &C, ask: &Ask, known: &str) -> Result<ListToolsResponse, Refusal> {
     let answer = catalog.list_tools(ask.request(known)).await;
     answer.map(tonic::Response::into_inner).map_err(|status| mapping::refusal(&status))
-}
-
-/// The tag of what is current.
-fn tag<'a>(list: &'a ListToolsResponse, known: &'a str) -> Result<&'a str, Fault> {
-    match (list.not_modified, known, &*list.etag) {
-        (true, "", _) => Err(Fault::NothingHeld),
-        (true, known, _) => Ok(known),
-        (false, _, "") => Err(Fault::NoEtag),
-        (false, _, etag) => Ok(etag),
-    }
 }
 
 /// Off the threads that serve connections: a list may have 100,000 tools.

@@ -4,29 +4,42 @@ use axum::routing::MethodRouter;
 use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
 
 use crate::body_cache::BodyCache;
-use crate::roar;
+use crate::{oxp, roar};
 
 /// A documented route. The router is built from [`Route::ALL`] and answers nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Route {
     /// The catalogue of the caller's client, in the Roar shape.
     RoarTools,
+    /// What the caller may use, in the OXP 1.0 shape.
+    OxpTools,
+    /// Whether the process takes work, as OXP asks it. Open to everybody.
+    OxpHealth,
 }
 
 impl Route {
     /// Every route.
-    pub const ALL: &[Self] = &[Self::RoarTools];
+    pub const ALL: &[Self] = &[Self::RoarTools, Self::OxpTools, Self::OxpHealth];
 
     /// The path, its parameters in braces.
     pub const fn path(self) -> &'static str {
         match self {
             Self::RoarTools => roar::PATH,
+            Self::OxpTools => oxp::TOOLS_PATH,
+            Self::OxpHealth => oxp::HEALTH_PATH,
         }
     }
 
-    pub(crate) fn methods<C: ToolCatalog>(self, catalog: &Arc<C>, bodies: &Arc<BodyCache>) -> MethodRouter {
+    pub(crate) fn methods<C: ToolCatalog>(
+        self,
+        catalog: &Arc<C>,
+        bodies: &Arc<BodyCache>,
+        takes_work: &Arc<dyn Fn() -> bool + Send + Sync>,
+    ) -> MethodRouter {
         match self {
             Self::RoarTools => roar::methods(Arc::clone(catalog), Arc::clone(bodies)),
+            Self::OxpTools => oxp::tools(Arc::clone(catalog), Arc::clone(bodies)),
+            Self::OxpHealth => oxp::health(Arc::clone(takes_work)),
         }
     }
 }

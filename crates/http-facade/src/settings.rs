@@ -8,4 +8,6 @@ pub struct FacadeSettings {
     pub allowed_hosts: Vec<String>,
     /// Draws the random number of which a correlation id is made when the request brings none.
     pub random: Arc<dyn Fn() -> u64 + Send + Sync>,
+    /// Whether the process takes work: false before it does, and while it drains.
+    pub takes_work: Arc<dyn Fn() -> bool + Send + Sync>,
 }

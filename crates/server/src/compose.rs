@@ -96,7 +96,10 @@ impl Running {
         let incoming = TcpListenerStream::new(grpc);
         shutdown.spawn("grpc", router.serve_with_incoming_shutdown(incoming, soft.clone().cancelled_owned()));
 
-        let http_router = metrics::counted(http_router(settings, Arc::new(catalog_service), sealer), metrics);
+        let http_router = metrics::counted(
+            http_router(settings, Arc::new(catalog_service), sealer, readiness.clone()),
+            metrics,
+        );
         let http_router = in_callers_trace(http_router);
         let served = axum::serve(http, http_router).with_graceful_shutdown(soft.clone().cancelled_owned());
         shutdown.spawn("http", served.into_future());
@@ -138,7 +141,12 @@ fn governance(
 }
 
 /// The documented shapes and the MCP endpoint, on one listener and behind one guard.
-fn http_router(settings: &Settings, catalog: Arc<CatalogService>, sealer: Arc<Sealer>) -> Router {
+fn http_router(
+    settings: &Settings,
+    catalog: Arc<CatalogService>,
+    sealer: Arc<Sealer>,
+    readiness: Readiness,
+) -> Router {
     let public_url = settings.http.public_url.as_ref();
     let public_host = public_url.and_then(|url| url.host_str()).map(str::to_owned);
     let mcp = McpSettings {
@@ -150,6 +158,7 @@ fn http_router(settings: &Settings, catalog: Arc<CatalogService>, sealer: Arc<Se
     let facade = FacadeSettings {
         allowed_hosts: settings.http.allowed_hosts.iter().cloned().chain(public_host).collect(),
         random: Arc::new(random),
+        takes_work: Arc::new(move || readiness.state().takes_work()),
     };
     let beside = toolgate_mcp_face::routes(Arc::clone(&catalog), mcp);
     toolgate_http_facade::router(catalog, facade, beside)

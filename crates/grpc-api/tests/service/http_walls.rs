@@ -52,6 +52,8 @@ impl Held {
             pb::ListToolsRequest { page_size: 1, view: pb::ToolView::Served.into(), ..Default::default() };
         let cursor = ring.list(key, page).await.unwrap().next_page_token;
         let (tag, session) = match door {
+            // Says the same to everybody.
+            Door::Shape(Route::OxpHealth) => (String::new(), String::new()),
             Door::Shape(route) => (face.given(key, plain(route), "etag").await, String::new()),
             Door::Mcp(_) => (String::new(), face.given(key, initialize(), SESSION_ID).await),
         };
@@ -80,6 +82,12 @@ fn of_shape(route: Route, held: &Held) -> Vec<Request<Body>> {
             bare(Request::get(path).header(header::IF_NONE_MATCH, tag)),
             bare(Request::head(path).header(header::IF_NONE_MATCH, tag)),
         ],
+        Route::OxpTools => vec![
+            bare(Request::get(path).header("x-toolgate-min-revision", revision)),
+            bare(Request::get(path).header(header::IF_NONE_MATCH, tag)),
+            bare(Request::head(path).header(header::IF_NONE_MATCH, tag)),
+        ],
+        Route::OxpHealth => vec![bare(Request::get(path))],
     }
 }
 
@@ -103,7 +111,7 @@ fn of_mcp(held: &Held) -> Vec<Request<Body>> {
 /// A request of a route that names nothing, and is answered with what the caller has.
 fn plain(route: Route) -> Request<Body> {
     match route {
-        Route::RoarTools => bare(Request::get(route.path())),
+        Route::RoarTools | Route::OxpTools | Route::OxpHealth => bare(Request::get(route.path())),
     }
 }
 
@@ -143,7 +151,11 @@ impl Face {
         let sealer = Arc::clone(&ring.sealer);
         let mcp = McpSettings { public_origin: None, version: "1.2.3", sealer, random: random.clone() };
         let mcp = toolgate_mcp_face::routes(Arc::clone(&catalog), mcp);
-        Self(router(catalog, FacadeSettings { allowed_hosts: Vec::new(), random }, mcp))
+        Self(router(
+            catalog,
+            FacadeSettings { allowed_hosts: Vec::new(), random, takes_work: Arc::new(|| true) },
+            mcp,
+        ))
     }
 
     async fn answers(&self, key: &Key, mut request: Request<Body>) -> Response {

@@ -1,7 +1,7 @@
 //! What a request asks for.
 
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderValue};
 use tonic::metadata::MetadataMap;
 use toolgate_api_proto::WholeAnswer;
 use toolgate_api_proto::v1::{ListToolsRequest, ToolView};
@@ -9,9 +9,9 @@ use toolgate_api_proto::v1::{ListToolsRequest, ToolView};
 use crate::coding::Coding;
 use crate::conditional::IfNoneMatch;
 use crate::envelope::Refusal;
+use crate::request::{min_revision, single};
 
 const UPSTREAM_ID: &str = "upstreamId";
-const X_TOOLGATE_MIN_REVISION: HeaderName = HeaderName::from_static("x-toolgate-min-revision");
 
 /// The parts of a request that this route reads; all others are ignored.
 pub(super) struct Ask {
@@ -26,13 +26,10 @@ pub(super) struct Ask {
 
 impl Ask {
     pub(super) fn read(query: &[(String, String)], headers: &HeaderMap) -> Result<Self, Refusal> {
-        let min_revision = single(headers, &X_TOOLGATE_MIN_REVISION)?.map(HeaderValue::to_str).transpose();
-        let min_revision = min_revision
-            .map_err(|_| Refusal::invalid(X_TOOLGATE_MIN_REVISION.as_str(), "send ASCII text"))?;
         Ok(Self {
             authorization: single(headers, &AUTHORIZATION)?.cloned(),
             upstream_id: upstream_id(query)?,
-            min_revision: min_revision.unwrap_or_default().to_owned(),
+            min_revision: min_revision(headers)?,
             if_none_match: IfNoneMatch::read(headers),
             coding: Coding::preferred(headers),
         })
@@ -52,13 +49,6 @@ impl Ask {
         request.extensions_mut().insert(WholeAnswer);
         request
     }
-}
-
-/// A header that must not come twice: which of the two counts would be anybody's guess.
-fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a HeaderValue>, Refusal> {
-    let mut lines = headers.get_all(name).iter();
-    let first = lines.next();
-    if lines.next().is_some() { Err(Refusal::invalid(name.as_str(), "send it once")) } else { Ok(first) }
 }
 
 fn upstream_id(query: &[(String, String)]) -> Result<String, Refusal> {

@@ -1,4 +1,4 @@
-//! A catalogue that answers `ListTools` as a test says and remembers what it was asked.
+//! A catalogue that answers `ListTools` and `ListToolDefinitions` as a test says and remembers what it was asked.
 
 use std::sync::{Arc, Mutex};
 
@@ -27,9 +27,21 @@ pub(crate) struct Call {
     pub(crate) whole: bool,
 }
 
+type Defining = dyn Fn(&DefinitionsCall) -> Result<ListToolDefinitionsResponse, Status> + Send + Sync;
+
+/// One call of `ListToolDefinitions` as the service saw it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct DefinitionsCall {
+    pub(crate) request: ListToolDefinitionsRequest,
+    pub(crate) authorization: Option<String>,
+    pub(crate) whole: bool,
+}
+
 pub(crate) struct Double {
     answering: Box<Answering>,
     calls: Mutex<Vec<Call>>,
+    defining: Box<Defining>,
+    definitions_calls: Mutex<Vec<DefinitionsCall>>,
 }
 
 #[tonic::async_trait]
@@ -57,6 +69,20 @@ impl ToolCatalog for Double {
         _: tonic::Request<ListObservedDefinitionsRequest>,
     ) -> Result<Response<ListObservedDefinitionsResponse>, Status> {
         Err(Status::unimplemented("not by this double"))
+    }
+
+    async fn list_tool_definitions(
+        &self,
+        request: tonic::Request<ListToolDefinitionsRequest>,
+    ) -> Result<Response<ListToolDefinitionsResponse>, Status> {
+        let credential = request.metadata().get("authorization");
+        let call = DefinitionsCall {
+            authorization: credential.map(|value| value.to_str().unwrap().to_owned()),
+            whole: request.extensions().get::<WholeAnswer>().is_some(),
+            request: request.into_inner(),
+        };
+        self.definitions_calls.lock().unwrap().push(call.clone());
+        (self.defining)(&call).map(Response::new)
     }
 
     type WatchToolsStream = BoxStream<WatchToolsResponse>;
@@ -129,9 +155,37 @@ impl Face {
     pub(crate) fn new(
         answering: impl Fn(&Call) -> Result<ListToolsResponse, Status> + Send + Sync + 'static,
     ) -> Self {
-        let double = Arc::new(Double { answering: Box::new(answering), calls: Mutex::default() });
-        let settings =
-            FacadeSettings { allowed_hosts: vec!["Tools.Example".to_owned()], random: Arc::new(|| 0xabc) };
+        let defining = |_: &_| Err(Status::unimplemented("not by this double"));
+        Self::over(Box::new(answering), Box::new(defining), Arc::new(|| true))
+    }
+
+    /// Over a catalogue that answers `ListToolDefinitions` alone.
+    pub(crate) fn defining(
+        defining: impl Fn(&DefinitionsCall) -> Result<ListToolDefinitionsResponse, Status> + Send + Sync + 'static,
+    ) -> Self {
+        let answering = |_: &_| Err(Status::unimplemented("not by this double"));
+        Self::over(Box::new(answering), Box::new(defining), Arc::new(|| true))
+    }
+
+    /// Of a process that takes work or not, as `takes_work` says.
+    pub(crate) fn of_process(takes_work: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        let answering = |_: &_| Err(Status::unimplemented("not by this double"));
+        let defining = |_: &_| Err(Status::unimplemented("not by this double"));
+        Self::over(Box::new(answering), Box::new(defining), Arc::new(takes_work))
+    }
+
+    fn over(
+        answering: Box<Answering>,
+        defining: Box<Defining>,
+        takes_work: Arc<dyn Fn() -> bool + Send + Sync>,
+    ) -> Self {
+        let (calls, definitions_calls) = (Mutex::default(), Mutex::default());
+        let double = Arc::new(Double { answering, calls, defining, definitions_calls });
+        let settings = FacadeSettings {
+            allowed_hosts: vec!["Tools.Example".to_owned()],
+            random: Arc::new(|| 0xabc),
+            takes_work,
+        };
         Self { router: router(Arc::clone(&double), settings, Router::new()), double }
     }
 
@@ -144,8 +198,16 @@ impl Face {
         self.double.calls.lock().unwrap().clone()
     }
 
+    pub(crate) fn definitions_calls(&self) -> Vec<DefinitionsCall> {
+        self.double.definitions_calls.lock().unwrap().clone()
+    }
+
     pub(crate) async fn send(&self, request: Builder) -> Answer {
-        let request = request.body(Body::empty()).unwrap();
+        self.send_with(request, Body::empty()).await
+    }
+
+    pub(crate) async fn send_with(&self, request: Builder, body: impl Into<Body>) -> Answer {
+        let request = request.body(body.into()).unwrap();
         let (head, body) = self.router.clone().oneshot(request).await.unwrap().into_parts();
         let body = body.collect().await.unwrap().to_bytes().to_vec();
         Answer { status: head.status, headers: head.headers, body }

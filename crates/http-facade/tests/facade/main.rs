@@ -8,6 +8,7 @@ mod caching;
 mod conditional;
 mod errors;
 mod guards;
+mod oxp;
 mod query;
 mod shape;
 mod wire;
