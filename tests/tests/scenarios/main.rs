@@ -29,6 +29,7 @@ mod mcp_clients;
 mod mcp_endpoint;
 mod metrics;
 mod outgoing;
+mod oxp;
 mod process;
 mod python_client;
 mod real_servers;
