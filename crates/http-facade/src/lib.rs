@@ -35,6 +35,7 @@ mod roar;
 mod route;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -42,9 +43,12 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::timeout::RequestBodyDeadlineLayer;
 
 pub use correlation::{X_CORRELATION_ID, correlation_id};
-pub use limits::{MAX_CACHED_BODIES, MAX_CACHED_BYTES, MAX_CORRELATION_ID_BYTES, MAX_LIST_BODY_BYTES};
+pub use limits::{
+    BODY_DEADLINE_SECONDS, MAX_CACHED_BODIES, MAX_CACHED_BYTES, MAX_CORRELATION_ID_BYTES, MAX_LIST_BODY_BYTES,
+};
 pub use route::Route;
 pub use settings::FacadeSettings;
 
@@ -66,6 +70,7 @@ pub fn router<C: ToolCatalog>(catalog: Arc<C>, settings: FacadeSettings, beside:
         .iter()
         .fold(beside, add)
         .fallback(async || Refusal::no_such_route())
+        .layer(RequestBodyDeadlineLayer::new(Duration::from_secs(BODY_DEADLINE_SECONDS)))
         .layer(from_fn_with_state(AllowedHosts::new(settings.allowed_hosts), hosts::guard))
         .layer(CatchPanicLayer::custom(after_panic))
         .layer(from_fn(move |request, next| correlation::mark(settings.random.clone(), request, next)))

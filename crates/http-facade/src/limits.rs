@@ -11,3 +11,6 @@ pub const MAX_CACHED_BODIES: usize = 1024;
 
 /// Bytes of a body that a request of an OXP list may have. The documented one has one short member.
 pub const MAX_LIST_BODY_BYTES: usize = 16 * 1024;
+
+/// How long a request's body may take to come, on every route and whoever sends it.
+pub const BODY_DEADLINE_SECONDS: u64 = 10;

@@ -1,14 +1,16 @@
 //! `/mcp`: from an HTTP request to the era that it belongs to.
 
+use std::error::Error;
 use std::sync::Arc;
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::{Request, State};
 use axum::response::Response;
 use bytes::Bytes;
 use http::header::ALLOW;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
+use http_body_util::LengthLimitError;
 use serde_json::json;
 use toolgate_answer_cache::AnswerCache;
 use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
@@ -16,7 +18,7 @@ use toolgate_definition::json::{Document, Kind};
 
 use crate::accepted::check_is_json;
 use crate::caller::Caller;
-use crate::limits::{MAX_CACHED_BYTES, MAX_CACHED_PAGES, MAX_REQUEST_BYTES, REQUEST};
+use crate::limits::{MAX_CACHED_BYTES, MAX_CACHED_PAGES, MAX_REQUEST_BYTES, MAX_UNJUDGED_BYTES, REQUEST};
 use crate::message::{self, Id, Message};
 use crate::pages::PageKey;
 use crate::refusal::Refusal;
@@ -102,22 +104,34 @@ async fn or_refused<C: ToolCatalog>(
     reply::refused(&id, refusal)
 }
 
-/// Without a credential the body is not even read.
+/// Without a credential the body is not even read, and one that may be large only with a credential that is good.
 async fn read_body<C: ToolCatalog>(
     face: &Face<C>,
     caller: &Caller,
     head: &Parts,
     body: Body,
 ) -> Result<Bytes, Refusal> {
-    if caller.authorization.is_none() {
+    let size = body.size_hint();
+    if caller.authorization.is_none() || size.upper().is_none_or(|most| most > MAX_UNJUDGED_BYTES) {
         service::admit(&*face.catalog, caller).await?;
     }
     check_is_json(&head.headers)?;
-    let too_large = |_| {
-        let message = format!("the body has more than {MAX_REQUEST_BYTES} bytes, or broke off");
-        Refusal::http(StatusCode::PAYLOAD_TOO_LARGE, message)
-    };
-    to_bytes(body, MAX_REQUEST_BYTES).await.map_err(too_large)
+    if size.lower() > MAX_REQUEST_BYTES as u64 {
+        return Err(too_large());
+    }
+    to_bytes(body, MAX_REQUEST_BYTES).await.map_err(|error| unread(&error))
+}
+
+fn too_large() -> Refusal {
+    let message = format!("the body has more than {MAX_REQUEST_BYTES} bytes");
+    Refusal::http(StatusCode::PAYLOAD_TOO_LARGE, message)
+}
+
+fn unread(error: &axum::Error) -> Refusal {
+    match error.source().is_some_and(<dyn Error>::is::<LengthLimitError>) {
+        true => too_large(),
+        false => Refusal::http(StatusCode::BAD_REQUEST, "the body broke off, or took too long to come"),
+    }
 }
 
 async fn answer<C: ToolCatalog>(

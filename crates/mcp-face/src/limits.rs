@@ -5,6 +5,9 @@ use toolgate_definition::json::ParseLimits;
 /// Bytes of a request's body.
 pub const MAX_REQUEST_BYTES: usize = 1024 * 1024;
 
+/// Bytes of a body that are read before the service has judged the credential, which a list of tools has it judge anyway.
+pub(crate) const MAX_UNJUDGED_BYTES: u64 = 16 * 1024;
+
 /// Nesting of objects and arrays in a request, the message itself counting as 1.
 pub const MAX_REQUEST_DEPTH: usize = 128;
 

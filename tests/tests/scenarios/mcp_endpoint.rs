@@ -4,7 +4,11 @@ use std::{collections::BTreeMap, time::Duration};
 
 use futures::future::join_all;
 use serde_json::value::RawValue;
-use tokio::time::timeout;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::timeout,
+};
 use toolgate_api_proto::v1::{
     CreateApiKeyRequest, CreateUpstreamRequest, DisableToolRequest, Effect, EnableToolRequest, HttpTransport,
     NamePolicy, RenameToolRequest, RevokeApiKeyRequest, SetToolDescriptionRequest, SetToolEffectRequest,
@@ -379,4 +383,23 @@ async fn a_web_page_of_another_origin_is_not_answered() {
     let mut misdirected = headers("tools/list").to_vec();
     misdirected.push(("host", "evil.example"));
     assert_eq!(server.operator().send("POST", ROUTE, &misdirected, &list).await.status, 421);
+}
+
+#[tokio::test]
+async fn nobody_without_a_good_key_makes_the_server_wait_for_a_body_or_keep_it() {
+    let mut server = Server::start().await;
+    let at = server.addresses().http;
+    let mut stream = TcpStream::connect(at).await.unwrap();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: {at}\r\nauthorization: Bearer wrong\r\ncontent-type: application/json\r\n\
+         content-length: 1000000\r\n\r\n{{"
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut status = [0; 12];
+    timeout(Duration::from_secs(5), stream.read_exact(&mut status))
+        .await
+        .expect("the body is not waited for")
+        .unwrap();
+    assert_eq!(&status, b"HTTP/1.1 401");
+    server.stop().await;
 }

@@ -1,11 +1,18 @@
 //! `GET /tools` and `GET /health`, as OXP 1.0 documents them.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use axum::body::Body;
+use bytes::Bytes;
+use futures::stream;
 use http::Request;
+use tokio::time::{Instant, timeout};
 use tonic::{Code, Status};
 use toolgate_api_proto::v1::{ListToolDefinitionsResponse, ToolDefinition};
+use toolgate_http_facade::BODY_DEADLINE_SECONDS;
 
 use crate::double::{Answer, DefinitionsCall, Face, get};
 
@@ -210,4 +217,15 @@ async fn health_is_told_to_everybody() {
         }
     }
     assert!(face.definitions_calls().is_empty() && face.calls().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_does_not_come_holds_a_request_for_a_bounded_time() {
+    let face = Face::defining(|_| panic!("an unread request was answered"));
+    let begun = Instant::now();
+    let stalled = Body::from_stream(stream::pending::<Result<Bytes, Infallible>>());
+    let answer = timeout(Duration::from_secs(60), face.send_with(get(TOOLS), stalled)).await;
+    let answer = answer.expect("it is ended");
+    assert_eq!(answer.status, 400);
+    assert_eq!(begun.elapsed().as_secs(), BODY_DEADLINE_SECONDS);
 }

@@ -1,7 +1,12 @@
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Body;
+use bytes::Bytes;
+use futures::{StreamExt, stream};
 use http::Request;
+use tokio::time::timeout;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 use toolgate_sealing::{MasterKey, Sealer};
@@ -62,6 +67,20 @@ async fn a_bad_key_is_told_so_whatever_else_is_wrong() {
             challenge.starts_with(r#"Bearer error="invalid_token", scope="mcp:call", resource_metadata="#)
         );
     }
+}
+
+/// A body that begins like a request and never ends.
+fn stalled() -> Body {
+    let beginning = stream::once(async { Ok::<_, Infallible>(Bytes::from_static(b"{")) });
+    Body::from_stream(beginning.chain(stream::pending()))
+}
+
+#[tokio::test]
+async fn a_bad_key_is_refused_without_waiting_for_a_body_that_may_be_large() {
+    let face = Face::new(&[]);
+    let bad = without_key("tools/list").header("authorization", "Bearer wrong");
+    let answer = timeout(Duration::from_secs(5), face.send(bad, stalled())).await;
+    assert_eq!(answer.expect("the body is not waited for").refused(), (401, 401));
 }
 
 #[tokio::test]

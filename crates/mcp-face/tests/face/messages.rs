@@ -74,6 +74,14 @@ async fn only_json_is_taken_and_only_up_to_a_bound() {
 }
 
 #[tokio::test]
+async fn a_body_that_breaks_off_is_not_said_to_be_too_large() {
+    let face = Face::new(&[]);
+    let parts = [Ok(request("tools/list", "")), Err(std::io::Error::other("the connection is gone"))];
+    let broken = Body::from_stream(futures::stream::iter(parts));
+    assert_eq!(face.send(modern("tools/list"), broken).await.refused(), (400, 400));
+}
+
+#[tokio::test]
 async fn an_answer_that_the_client_would_not_read_is_not_sent() {
     let face = Face::new(&[]);
     let accepting = |method: &str, accept: &str| {
