@@ -1,7 +1,9 @@
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
+use std::{fs, io};
 
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
@@ -17,6 +19,10 @@ use crate::limits::{CALL_DEADLINE, CONNECT_DEADLINE, KEEP_ALIVE, MAX_MESSAGE_BYT
 
 /// Where a server listens that was told nothing else.
 const DEFAULT_ENDPOINT: &str = "http://127.0.0.1:50051";
+
+/// Where a frame's head has its type, and the type that a server's first frame must have (RFC 9113, sections 4.1 and 3.4).
+const FRAME_TYPE_AT: usize = 3;
+const SETTINGS: u8 = 4;
 
 type Authorised = InterceptedService<Channel, Bearer>;
 
@@ -56,6 +62,17 @@ impl Connection {
         Ok(client.max_decoding_message_size(MAX_MESSAGE_BYTES))
     }
 
+    /// Whether what listens there answers the opening of HTTP/2 with something else, such as HTTP/1.1. Worth asking after a
+    /// connection broke: whether the channel reports the foreign answer or only that the connection closed is a matter of
+    /// which it noticed first.
+    pub(crate) async fn meets_another_protocol(&self) -> bool {
+        let uri = self.endpoint.uri();
+        let (Some(host), Some(port)) = (uri.host(), uri.port_u16()) else { return false };
+        let opening = first_frame((host.trim_matches(['[', ']']), port));
+        let head = tokio::time::timeout(CONNECT_DEADLINE, opening).await;
+        matches!(head, Ok(Ok(head)) if head[FRAME_TYPE_AT] != SETTINGS)
+    }
+
     /// The channel, which opens again by itself where it breaks.
     async fn channel(&mut self) -> Result<Channel, CommandError> {
         match &self.channel {
@@ -63,6 +80,16 @@ impl Connection {
             None => Ok(self.channel.insert(connect(&self.endpoint).await?).clone()),
         }
     }
+}
+
+/// The head of the first frame that answers a client's preface (RFC 9113, sections 3.4 and 4.1).
+async fn first_frame(address: (&str, u16)) -> io::Result<[u8; 9]> {
+    const PREFACE_AND_EMPTY_SETTINGS: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+    let mut stream = TcpStream::connect(address).await?;
+    stream.write_all(PREFACE_AND_EMPTY_SETTINGS).await?;
+    let mut head = [0; 9];
+    stream.read_exact(&mut head).await?;
+    Ok(head)
 }
 
 /// A call with the usual deadline.

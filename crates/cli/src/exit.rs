@@ -74,10 +74,9 @@ pub(crate) fn is_broken_connection(status: &Status) -> bool {
     status.source().is_some()
 }
 
-/// Whether something answered that does not speak gRPC: HTTP/1.1, or HTTP/2 with other bodies. There is nothing to tell it
-/// by but the texts of tonic and h2.
+/// Whether HTTP/2 answered with bodies that are not gRPC's. There is nothing to tell it by but the texts of tonic.
 pub(crate) fn is_not_grpc(status: &Status) -> bool {
-    let signs = ["grpc-status header missing", "invalid compression flag", "frame with invalid size"];
+    let signs = ["grpc-status header missing", "invalid compression flag"];
     let says = |text: &str| signs.iter().any(|sign| text.contains(sign));
     let mut source = status.source();
     while let Some(error) = source {

@@ -61,6 +61,7 @@ pub use exit::{EXIT_CODES_HELP, Exit};
 
 use connection::Connection;
 use error::CommandError;
+use exit::is_broken_connection;
 
 /// Runs a command on the standard streams of this process, with what the variables `TOOLGATE_ENDPOINT` and `TOOLGATE_KEY`
 /// say.
@@ -101,8 +102,22 @@ async fn dispatch(
     console: &mut Console<'_>,
 ) -> Result<(), CommandError> {
     let mut connection = Connection::new(globals, console)?;
-    let connection = &mut connection;
-    let json = globals.json;
+    match run_over(command, globals.json, &mut connection, console).await {
+        Err(CommandError::Refused(status))
+            if is_broken_connection(&status) && connection.meets_another_protocol().await =>
+        {
+            Err(CommandError::NotGrpc)
+        }
+        result => result,
+    }
+}
+
+async fn run_over(
+    command: Command,
+    json: bool,
+    connection: &mut Connection,
+    console: &mut Console<'_>,
+) -> Result<(), CommandError> {
     match command {
         Command::Upstream(command) => upstream::run(command, json, connection, console).await,
         Command::Tool(command) => tool::run(command, json, connection, console).await,

@@ -73,16 +73,18 @@ async fn a_server_that_is_not_there_is_unavailable() {
 async fn what_speaks_no_grpc_is_told_apart_from_a_server_that_fails() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
-    let answering = std::thread::spawn(move || {
-        let (mut peer, _) = listener.accept().unwrap();
-        peer.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n").unwrap();
-        let _ = peer.read_to_end(&mut Vec::new());
+    // It answers each connection anew: the channel opens another where the first broke before the call was sent.
+    std::thread::spawn(move || {
+        for peer in listener.incoming() {
+            let mut peer = peer.unwrap();
+            let _ = peer.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+            let _ = peer.read_to_end(&mut Vec::new());
+        }
     });
     let ended = toolgate_at(&endpoint, Seat::Script, &["upstream", "list"]).await;
     assert!(ended.err.starts_with("error: what answers there is not a gRPC endpoint\n"), "{}", ended.err);
     assert!(ended.err.contains("TOOLGATE_GRPC_ADDR, usually port 50051"), "{}", ended.err);
     assert_eq!(ended.exit, Exit::Usage);
-    answering.join().unwrap();
 }
 
 #[tokio::test]
