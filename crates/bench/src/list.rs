@@ -1,7 +1,8 @@
-//! The whole list over HTTP and a page over gRPC, beside a yardstick that sends the same bytes.
+//! The whole list over HTTP, and a page over gRPC and over MCP, beside a yardstick that sends the same bytes.
 
 use std::{fs, path::Path, process::Stdio, time::Duration};
 
+use bytes::Bytes;
 use prost::Message;
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
@@ -21,15 +22,14 @@ use crate::{
     rounds::{Ask, Sides, compare},
 };
 
-const TOOLS: usize = 1000;
 const DEFINITION_BYTES: usize = 2048;
 const CONNECTIONS: [usize; 3] = [1, 8, 32];
 
 /// Measures and prints.
 #[expect(clippy::print_stdout, reason = "what the command answers")]
-pub(crate) async fn run(rounds: usize, slice_ms: u64) {
+pub(crate) async fn run(tools: usize, rounds: usize, slice_ms: u64) {
     let upstream = ScriptedServer::start().await;
-    upstream.list(&(0..TOOLS).map(definition).collect::<Vec<_>>());
+    upstream.list(&(0..tools).map(definition).collect::<Vec<_>>());
     let server = Server::builder().env("TOOLGATE_STORE", "memory").start().await;
     fill(&server, &upstream).await;
 
@@ -42,13 +42,16 @@ pub(crate) async fn run(rounds: usize, slice_ms: u64) {
     let body = Caller::connect(&real, Face::Http).await.ask().await;
     let page = Caller::connect(&real, Face::Grpc).await.ask().await;
     let in_page = ListToolsResponse::decode(page.clone()).expect("the server sends messages").tools.len();
+    let mcp = Caller::connect(&real, Face::Mcp).await.ask().await;
     println!(
-        "{TOOLS} tools of {DEFINITION_BYTES} bytes: {} bytes over HTTP; the first page over gRPC has {in_page} of them in {} bytes",
+        "{tools} tools of {DEFINITION_BYTES} bytes: {} bytes over HTTP; the first page has {in_page} of them, {} bytes over gRPC and {} over MCP",
         body.len(),
-        page.len()
+        page.len(),
+        mcp.len()
     );
     let folder = tempfile::tempdir().expect("the temporary folder can be written");
-    let (_child, yardstick) = yardstick(folder.path(), &body, &page, &real.authorization).await;
+    let answers = [("roar", &body), ("page", &page), ("mcp", &mcp)];
+    let (_child, yardstick) = yardstick(folder.path(), answers, &real.authorization).await;
     let sides = Sides { server: real, yardstick };
 
     let slice = Duration::from_millis(slice_ms);
@@ -56,7 +59,9 @@ pub(crate) async fn run(rounds: usize, slice_ms: u64) {
     println!(
         "face  connections     server  yardstick   ratio: median (spread)   CPU an answer: server, yardstick"
     );
-    for (face, name, bytes) in [(Face::Http, "HTTP", body.len()), (Face::Grpc, "gRPC", page.len())] {
+    for (face, name, bytes) in
+        [(Face::Http, "HTTP", body.len()), (Face::Grpc, "gRPC", page.len()), (Face::Mcp, "MCP ", mcp.len())]
+    {
         for connections in CONNECTIONS {
             let ask = Ask { face, connections, rounds, slice, bytes };
             println!("{name}  {connections:>11} {}", compare(&sides, ask).await.line());
@@ -74,7 +79,7 @@ fn definition(number: usize) -> String {
     around.replacen(r#""description":"""#, &format!(r#""description":"{text}""#), 1)
 }
 
-/// Registers the upstream, and waits until its tools are listed.
+/// Registers the upstream, waits until its tools are listed, and approves all of them.
 async fn fill(server: &Server, upstream: &ScriptedServer) {
     let transport = HttpTransport { url: upstream.url(), allow_private: true, ..HttpTransport::default() };
     let create = CreateUpstreamRequest {
@@ -85,19 +90,21 @@ async fn fill(server: &Server, upstream: &ScriptedServer) {
     server.governance().create_upstream(create).await.expect("the upstream is registered");
     let sync = SyncUpstreamRequest { id: "bench".into(), wait: true, ..SyncUpstreamRequest::default() };
     server.governance().sync_upstream(sync).await.expect("the upstream is listed");
+    let approve = ["tool", "approve", "--all", "--upstream", "bench", "--yes"];
+    server.cli(&approve).await.succeeded();
 }
 
 /// The yardstick as a process of its own, ended when its handle is dropped.
-async fn yardstick(folder: &Path, body: &[u8], page: &[u8], authorization: &str) -> (Child, Side) {
-    let write = |name: &str, bytes: &[u8]| {
+async fn yardstick(folder: &Path, answers: [(&str, &Bytes); 3], authorization: &str) -> (Child, Side) {
+    let files = answers.map(|(name, bytes)| {
         let path = folder.join(name);
         fs::write(&path, bytes).expect("the temporary folder can be written");
         path
-    };
+    });
     let own = std::env::current_exe().expect("a running program has a path");
     let mut child = Command::new(own)
         .arg("yardstick")
-        .args([write("roar", body), write("page", page)])
+        .args(files)
         .stdout(Stdio::piped())
         .kill_on_drop(true)
         .spawn()

@@ -7,7 +7,7 @@ use std::{
 
 use bytes::Bytes;
 use http::Request;
-use http_body_util::{BodyExt, Empty};
+use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::SendRequest;
 use hyper_util::rt::TokioIo;
 use prost::Message;
@@ -19,7 +19,10 @@ use crate::raw::Raw;
 
 /// Larger than an answer, so that flow control does not set the pace.
 const WINDOW_BYTES: u32 = 8 * 1024 * 1024;
-const ROUTE: &str = "/client/mcp/tools";
+pub(crate) const ROUTE: &str = "/client/mcp/tools";
+pub(crate) const MCP_ROUTE: &str = "/mcp";
+/// The first page of the list, as a client of the stateless revision asks for it.
+const MCP_ASK: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
 const METHOD: &str = "/toolgate.v1.ToolCatalog/ListTools";
 
 /// Which face is asked.
@@ -27,6 +30,7 @@ const METHOD: &str = "/toolgate.v1.ToolCatalog/ListTools";
 pub(crate) enum Face {
     Http,
     Grpc,
+    Mcp,
 }
 
 /// One side of a comparison.
@@ -40,7 +44,7 @@ pub(crate) struct Side {
 
 /// A connection to one face of one side.
 pub(crate) enum Caller {
-    Http { sender: SendRequest<Empty<Bytes>>, host: String, authorization: String },
+    Http { sender: SendRequest<Full<Bytes>>, ask: Request<Full<Bytes>> },
     Grpc { client: Grpc<Channel>, authorization: String },
 }
 
@@ -48,14 +52,14 @@ impl Caller {
     pub(crate) async fn connect(side: &Side, face: Face) -> Self {
         let authorization = side.authorization.clone();
         match face {
-            Face::Http => {
+            Face::Http | Face::Mcp => {
                 let stream = TcpStream::connect(side.http).await.expect("the side listens");
                 stream.set_nodelay(true).expect("the socket is open");
                 let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
                     .await
                     .expect("a fresh connection takes requests");
                 tokio::spawn(connection);
-                Self::Http { sender, host: side.http.to_string(), authorization }
+                Self::Http { sender, ask: ask(side, face) }
             }
             Face::Grpc => {
                 let endpoint = Endpoint::from_shared(format!("http://{}", side.grpc));
@@ -69,15 +73,12 @@ impl Caller {
         }
     }
 
-    /// Asks once, and answers the whole list as it came.
+    /// Asks once, and answers the list as it came.
     pub(crate) async fn ask(&mut self) -> Bytes {
         match self {
-            Self::Http { sender, host, authorization } => {
-                let request =
-                    Request::get(ROUTE).header("host", &*host).header("authorization", &*authorization);
-                let request = request.body(Empty::new()).expect("the parts are well formed");
+            Self::Http { sender, ask } => {
                 sender.ready().await.expect("the connection stands");
-                let answer = sender.send_request(request).await.expect("the side answers");
+                let answer = sender.send_request(ask.clone()).await.expect("the side answers");
                 assert_eq!(answer.status(), 200);
                 answer.into_body().collect().await.expect("the answer is whole").to_bytes()
             }
@@ -92,6 +93,22 @@ impl Caller {
             }
         }
     }
+}
+
+fn ask(side: &Side, face: Face) -> Request<Full<Bytes>> {
+    let (request, body) = match face {
+        Face::Http | Face::Grpc => (Request::get(ROUTE), Bytes::new()),
+        Face::Mcp => {
+            let request = Request::post(MCP_ROUTE)
+                .header("content-type", "application/json")
+                .header("accept", "application/json, text/event-stream")
+                .header("mcp-protocol-version", "2026-07-28")
+                .header("mcp-method", "tools/list");
+            (request, Bytes::from_static(MCP_ASK))
+        }
+    };
+    let request = request.header("host", side.http.to_string()).header("authorization", &side.authorization);
+    request.body(Full::new(body)).expect("the parts are well formed")
 }
 
 /// Answers a second that `connections` callers together get in `slice`; every answer must have `bytes`.

@@ -24,8 +24,11 @@ use clap::Parser;
 #[derive(Debug, Parser)]
 #[command(name = "toolgate-bench")]
 enum Bench {
-    /// Lists of 1,000 tools of 2 KiB, over HTTP and over gRPC.
+    /// Lists of tools of 2 KiB, over HTTP, over gRPC and over MCP.
     List {
+        /// How many tools there are. Over gRPC and MCP a page is asked for, of at most 1,000.
+        #[arg(long, default_value_t = 1000)]
+        tools: usize,
         /// Rounds of each measurement.
         #[arg(long, default_value_t = 7)]
         rounds: usize,
@@ -33,13 +36,15 @@ enum Bench {
         #[arg(long, default_value_t = 800)]
         slice_ms: u64,
     },
-    /// Sends the content of two files, over HTTP and over gRPC, until it is ended.
+    /// Sends the content of three files, one over each face, until it is ended.
     #[command(hide = true)]
     Yardstick {
         /// The body of the HTTP answer.
         roar: PathBuf,
         /// The encoded message of the gRPC answer.
         page: PathBuf,
+        /// The body of the MCP answer.
+        mcp: PathBuf,
     },
 }
 
@@ -51,8 +56,8 @@ fn main() -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.expect("the system gives threads").block_on(async {
         match bench {
-            Bench::List { rounds, slice_ms } => list::run(rounds, slice_ms).await,
-            Bench::Yardstick { roar, page } => yardstick::serve(&roar, &page).await,
+            Bench::List { tools, rounds, slice_ms } => list::run(tools, rounds, slice_ms).await,
+            Bench::Yardstick { roar, page, mcp } => yardstick::serve(&roar, &page, &mcp).await,
         }
     });
     ExitCode::SUCCESS

@@ -1,8 +1,12 @@
-//! What nothing of ours can beat: an axum route and a tonic method that send bytes which are ready.
+//! What nothing of ours can beat: axum routes and a tonic method that send bytes which are ready.
 
 use std::{convert::Infallible, fs, path::Path, task::Poll, time::Duration};
 
-use axum::{Router, http::header::CONTENT_TYPE, routing::get};
+use axum::{
+    Router,
+    http::header::CONTENT_TYPE,
+    routing::{get, post},
+};
 use bytes::Bytes;
 use tokio::net::TcpListener;
 use tokio_stream::wrappers::TcpListenerStream;
@@ -13,7 +17,10 @@ use tonic::{
     server::{Grpc, NamedService, UnaryService},
 };
 
-use crate::raw::Raw;
+use crate::{
+    load::{MCP_ROUTE, ROUTE},
+    raw::Raw,
+};
 
 /// As in the server.
 const KEEPALIVE_EVERY: Duration = Duration::from_secs(30);
@@ -21,15 +28,16 @@ const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Serves until the process is ended, and says where.
 #[expect(clippy::print_stdout, reason = "the load reads where to go")]
-pub(crate) async fn serve(roar: &Path, page: &Path) {
+pub(crate) async fn serve(roar: &Path, page: &Path, mcp: &Path) {
     let read = |path: &Path| Bytes::from(fs::read(path).expect("the load wrote the file"));
-    let (body, page) = (read(roar), read(page));
+    let (body, page, mcp) = (read(roar), read(page), read(mcp));
     let bind = async || TcpListener::bind("127.0.0.1:0").await.expect("a loopback port is free");
     let (http, grpc) = (bind().await, bind().await);
     let address = |listener: &TcpListener| listener.local_addr().expect("a bound socket has an address");
     println!("{} {}", address(&http), address(&grpc));
-    let route = get(async move || ([(CONTENT_TYPE, "application/json")], body.clone()));
-    let serving = axum::serve(http, Router::new().route("/client/mcp/tools", route)).into_future();
+    let ready = |body: Bytes| async move || ([(CONTENT_TYPE, "application/json")], body.clone());
+    let routes = Router::new().route(ROUTE, get(ready(body))).route(MCP_ROUTE, post(ready(mcp)));
+    let serving = axum::serve(http, routes).into_future();
     let method = tonic::transport::Server::builder()
         .http2_keepalive_interval(Some(KEEPALIVE_EVERY))
         .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))

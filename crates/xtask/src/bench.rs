@@ -18,7 +18,7 @@ pub(crate) struct Options {
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum What {
-    /// 1,000 tools of 2 KiB, over HTTP and over gRPC.
+    /// Tools of 2 KiB, over HTTP, over gRPC and over MCP.
     List,
 }
 

@@ -17,12 +17,12 @@ use crate::{
     steps::{approve_all, entry, next_changes, page, register, sync, tools_in, watch_served},
 };
 
-async fn create(server: &Server, name: &str) {
+pub(crate) async fn create(server: &Server, name: &str) {
     let request = CreateAgentRequest { name: name.into(), ..Default::default() };
     server.governance().create_agent(request).await.unwrap();
 }
 
-async fn attach(server: &Server, agent: &str, upstream: &str) {
+pub(crate) async fn attach(server: &Server, agent: &str, upstream: &str) {
     let request = AttachAgentToolRequest {
         agent_id: agent.into(),
         r#type: AgentAttachmentType::Mcp.into(),
@@ -40,7 +40,7 @@ async fn secret_of(server: &Server, agent: &str) -> String {
 }
 
 /// A caller with a key that is bound to an agent.
-async fn key_of(server: &Server, agent: &str) -> Caller {
+pub(crate) async fn key_of(server: &Server, agent: &str) -> Caller {
     server.as_key(&secret_of(server, agent).await)
 }
 
@@ -49,7 +49,7 @@ async fn names(caller: &Caller) -> Vec<String> {
 }
 
 /// A server with two upstreams, `files` and `mail`, with two served tools and one that is not each.
-async fn two_upstreams() -> (Server, [ScriptedServer; 2]) {
+pub(crate) async fn two_upstreams() -> (Server, [ScriptedServer; 2]) {
     let server = Server::start().await;
     let scripted = [ScriptedServer::start().await, ScriptedServer::start().await];
     for (slug, upstream) in ["files", "mail"].into_iter().zip(&scripted) {

@@ -21,7 +21,7 @@ use toolgate_test_support::{
 };
 
 use crate::{
-    report,
+    agents, report,
     scale::corpus,
     steps::{approve, approve_all, entry, sync, tool, tools, with_scopes, with_scripted},
 };
@@ -160,6 +160,25 @@ async fn law_04_only_what_is_served_is_listed_and_known_to_a_call() {
         }
         assert!(call(caller, "srv__served").await.text().contains(r#""isError":true"#));
     }
+}
+
+#[tokio::test]
+async fn law_05_an_agent_lists_can_call_and_hears_of_what_is_attached_to_it() {
+    let (server, _scripted) = agents::two_upstreams().await;
+    agents::create(&server, "support").await;
+    agents::attach(&server, "support", "files").await;
+    let agent = agents::key_of(&server, "support").await;
+    let reached = ["files__a", "files__b"].map(|name| entry(name, "d"));
+    assert_eq!(definitions(&agent).await, reached);
+    assert_eq!(call(&agent, "files__a").await.status, 200);
+    let other = call(&agent, "mail__a").await;
+    assert_eq!((code(&other), call(&server.operator(), "mail__a").await.status), ((400, -32602), 200));
+
+    let mut events = [listen(&agent).await];
+    agents::attach(&server, "support", "mail").await;
+    told(&mut events, "attachment").await;
+    assert_eq!(definitions(&agent).await.len(), 4);
+    assert_eq!(call(&agent, "mail__a").await.status, 200);
 }
 
 #[tokio::test]
