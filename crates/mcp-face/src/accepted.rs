@@ -1,6 +1,6 @@
 //! `Accept` and `Content-Type` (RFC 9110, 12.5.1 and 8.3).
 
-use http::header::{ACCEPT, CONTENT_TYPE};
+use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, StatusCode};
 
 use crate::refusal::Refusal;
@@ -19,14 +19,37 @@ pub(crate) fn check_accepted(headers: &HeaderMap, media_type: &str) -> Result<()
     Err(Refusal::http(StatusCode::NOT_ACCEPTABLE, message))
 }
 
-/// Refuses a body that is not said to be JSON.
+/// Refuses a body that is not said to be JSON as it is: one media type, UTF-8 where a charset is named (RFC 8259, section
+/// 8.1), and no coding.
 pub(crate) fn check_is_json(headers: &HeaderMap) -> Result<(), Refusal> {
-    let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let essence = media_type.split(';').next().unwrap_or_default().trim();
-    if essence.eq_ignore_ascii_case(JSON) {
+    if headers
+        .get_all(CONTENT_ENCODING)
+        .iter()
+        .any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
+    {
+        return Err(unsupported("content-encoding: send the body as it is"));
+    }
+    let mut lines = headers.get_all(CONTENT_TYPE).iter();
+    let media_type = lines.next().and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if lines.next().is_none() && is_json(media_type) {
         return Ok(());
     }
-    Err(Refusal::http(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content-type: send application/json"))
+    Err(unsupported("content-type: send application/json, once, in UTF-8"))
+}
+
+fn is_json(media_type: &str) -> bool {
+    let mut parts = media_type.split(';').map(str::trim);
+    let is_utf8 = |parameter: &str| match parameter.split_once('=') {
+        Some((name, value)) if name.eq_ignore_ascii_case("charset") => {
+            value.trim_matches('"').eq_ignore_ascii_case("utf-8")
+        }
+        _ => true,
+    };
+    parts.next().is_some_and(|essence| essence.eq_ignore_ascii_case(JSON)) && parts.all(is_utf8)
+}
+
+fn unsupported(problem: &str) -> Refusal {
+    Refusal::http(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem)
 }
 
 /// The most specific range that matches decides. Without the header everything is accepted.
@@ -94,6 +117,8 @@ mod tests {
         for (content_type, taken) in [
             ("application/json", true),
             ("Application/JSON; charset=utf-8", true),
+            ("application/json;Charset=\"UTF-8\"; v=1", true),
+            ("application/json; charset=utf-16", false),
             ("text/plain", false),
             ("application/jsonp", false),
             ("", false),
@@ -102,5 +127,14 @@ mod tests {
             assert_eq!(check_is_json(&headers).is_ok(), taken, "{content_type}");
         }
         assert!(check_is_json(&HeaderMap::new()).is_err());
+        let json = (CONTENT_TYPE, HeaderValue::from_static(JSON));
+        let mut headers = HeaderMap::from_iter([json.clone()]);
+        for (coding, taken) in [("identity", true), ("gzip", false), ("", false)] {
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding));
+            assert_eq!(check_is_json(&headers).is_ok(), taken, "{coding}");
+        }
+        headers.remove(CONTENT_ENCODING);
+        headers.append(json.0, json.1);
+        assert!(check_is_json(&headers).is_err(), "a media type that is said twice");
     }
 }

@@ -76,13 +76,16 @@ pub(crate) fn read(node: Node<'_>) -> Result<Message<'_>, (Id, Refusal)> {
     if node.kind() != Kind::Object {
         return Err(unknown("a message must be an object"));
     }
-    let id = node.get("id").map(id).transpose().map_err(unknown)?;
+    // JSON-RPC 2.0, section 5: who could not read the id of what failed answers `null`.
+    let fails = node.get("method").is_none() && node.get("error").is_some();
+    let id = node.get("id").filter(|id| !(fails && id.kind() == Kind::Null));
+    let id = id.map(self::id).transpose().map_err(unknown)?;
     let refused = |refusal| (id.clone().unwrap_or_else(Id::unknown), refusal);
     if node.get("jsonrpc").and_then(Node::as_str).as_deref() != Some("2.0") {
         return Err(refused(Refusal::invalid_request("jsonrpc: send \"2.0\"")));
     }
     let Some(method) = node.get("method") else {
-        let answers = id.is_some() && (node.get("result").is_some() || node.get("error").is_some());
+        let answers = fails || (id.is_some() && node.get("result").is_some());
         return if answers {
             Ok(Message::Response)
         } else {

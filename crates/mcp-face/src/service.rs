@@ -71,6 +71,9 @@ fn plain(status: &Status) -> Refusal {
         Code::Unauthenticated => {
             Refusal::http(StatusCode::UNAUTHORIZED, "send a valid key as `authorization: Bearer`")
         }
+        Code::PermissionDenied if reason(status) == Some(ErrorReason::ScopeMissing) => {
+            Refusal::http(StatusCode::FORBIDDEN, format!("the key lacks the scope {SCOPE}"))
+        }
         Code::PermissionDenied => Refusal::http(StatusCode::FORBIDDEN, theirs),
         Code::ResourceExhausted => Refusal::http(StatusCode::TOO_MANY_REQUESTS, theirs),
         Code::Unavailable | Code::Cancelled => {

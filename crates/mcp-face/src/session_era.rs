@@ -59,8 +59,9 @@ pub(crate) async fn answer_batch<C: ToolCatalog>(
     headers: &HeaderMap,
     batch: Node<'_>,
 ) -> Result<Response, Refusal> {
-    if session(face, caller, headers)? != WITH_BATCHES {
-        return Err(Refusal::invalid_request("batches belong to revision 2025-03-26 alone"));
+    let without_batches = || Refusal::invalid_request("batches belong to revision 2025-03-26 alone");
+    if stateless_era::has_headers(headers) || session(face, caller, headers)? != WITH_BATCHES {
+        return Err(without_batches());
     }
     let count = batch.elements().count();
     if !(1..=MAX_BATCH_MESSAGES).contains(&count) {
@@ -166,7 +167,8 @@ fn session<C>(face: &Face<C>, caller: &Caller, headers: &HeaderMap) -> Result<&'
     let opened = id.to_str().ok().and_then(|id| face.sessions.open(caller, id));
     let revision = opened
         .ok_or_else(|| Refusal::http(StatusCode::NOT_FOUND, "mcp-session-id: no such session; initialize"))?;
-    match headers.get(PROTOCOL_VERSION) {
+    let named = stateless_era::header(headers, PROTOCOL_VERSION);
+    match named.map_err(|refusal| Refusal::invalid_request(&refusal.message))? {
         Some(other) if other != revision => {
             Err(Refusal::invalid_request("mcp-protocol-version: is not the one that was agreed on"))
         }

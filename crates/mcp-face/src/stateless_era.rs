@@ -101,7 +101,12 @@ async fn listen<C: ToolCatalog>(
     check_accepted(headers, EVENTS)?;
     let filter = request.params.get("notifications").filter(|filter| filter.kind() == Kind::Object);
     let filter = filter.ok_or_else(|| Refusal::invalid_params("notifications: send an object"))?;
-    let tools = filter.get("toolsListChanged").and_then(Node::as_bool) == Some(true);
+    let tools = filter.get("toolsListChanged").map(|tools| {
+        tools
+            .as_bool()
+            .ok_or_else(|| Refusal::invalid_params("notifications.toolsListChanged: send true or false"))
+    });
+    let tools = tools.transpose()?.unwrap_or_default();
     let wording = Wording::of_subscription(&request.id, tools);
     notices::stream(&face.catalog, caller, wording).await
 }
@@ -145,7 +150,7 @@ fn check_headers(headers: &HeaderMap, request: &Request<'_>) -> Result<(), Refus
 }
 
 /// The value of a header that two readers must not read differently.
-fn header<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<Cow<'a, str>>, Refusal> {
+pub(crate) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<Cow<'a, str>>, Refusal> {
     let mut lines = headers.get_all(name).iter();
     let first = lines.next();
     if lines.next().is_some() {

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::Router;
-use tokio_stream::wrappers::TcpListenerStream;
+use tokio_stream::{StreamExt, wrappers::TcpListenerStream};
 use tokio_util::sync::CancellationToken;
 use tonic::{codec::CompressionEncoding, service::Routes, transport};
 use toolgate_api_proto::v1::tool_governance_server::ToolGovernanceServer;
@@ -30,10 +30,12 @@ use crate::{
     admin,
     ambient::{SystemClock, SystemEntropy},
     bootstrap::{Operator, bootstrap},
+    connections::{self, HEAD_DEADLINE, KEEPALIVE_EVERY, KEEPALIVE_TIMEOUT},
     data::{Engine, prepare},
     failure::Failure,
     listeners::{Addresses, Listeners},
     metrics::{self, Metrics},
+    opening::Opening,
     request_spans::{in_call_spans, in_callers_trace},
 };
 
@@ -41,8 +43,6 @@ use crate::{
 const STORE_CHECK_EVERY: Duration = Duration::from_secs(1);
 /// Longest pause before what could not be read at the start is tried again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-const KEEPALIVE_EVERY: Duration = Duration::from_secs(30);
-const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A server that takes work.
 pub(crate) struct Running {
@@ -62,8 +62,8 @@ impl Running {
         let Listeners { http, grpc, admin } = listeners;
         let soft = shutdown.soft().clone();
         let metrics = Metrics::new();
-        let served = axum::serve(admin, admin::router(readiness.clone(), metrics.clone()));
-        shutdown.spawn("admin", served.with_graceful_shutdown(soft.clone().cancelled_owned()).into_future());
+        let admin_router = admin::router(readiness.clone(), metrics.clone());
+        shutdown.spawn("admin", connections::serve(admin, admin_router, soft.clone()));
 
         let (Engine { store, is_healthy }, sealer) = prepare(settings).await?;
         let (governance, gate) = governance(settings, &store, Arc::clone(&sealer))?;
@@ -93,7 +93,8 @@ impl Running {
             .http2_keepalive_interval(Some(KEEPALIVE_EVERY))
             .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
             .add_routes(Routes::from(services));
-        let incoming = TcpListenerStream::new(grpc);
+        let incoming = TcpListenerStream::new(grpc)
+            .map(|accepted| accepted.map(|stream| Opening::new(stream, HEAD_DEADLINE)));
         shutdown.spawn("grpc", router.serve_with_incoming_shutdown(incoming, soft.clone().cancelled_owned()));
 
         let http_router = metrics::counted(
@@ -101,8 +102,7 @@ impl Running {
             metrics,
         );
         let http_router = in_callers_trace(http_router);
-        let served = axum::serve(http, http_router).with_graceful_shutdown(soft.clone().cancelled_owned());
-        shutdown.spawn("http", served.into_future());
+        shutdown.spawn("http", connections::serve(http, http_router, soft.clone()));
 
         shutdown.spawn("health", tell_health(health, readiness.clone()));
         shutdown.spawn("store", watch_store(is_healthy, readiness.clone(), soft.clone()));

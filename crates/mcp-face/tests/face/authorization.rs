@@ -92,6 +92,7 @@ async fn a_lacking_scope_is_named_with_what_the_endpoint_takes() {
     let challenge =
         format!(r#"Bearer error="insufficient_scope", scope="mcp:call", resource_metadata="{METADATA}""#);
     assert_eq!(answer.header("www-authenticate"), Some(&*challenge));
+    assert!(answer.text.contains("the key lacks the scope mcp:call"), "{}", answer.text);
 
     *face.double.refusal.lock().unwrap() = Some(failing(Code::PermissionDenied, "OPERATOR_REQUIRED"));
     assert_eq!(face.ask("tools/list", "").await.header("www-authenticate"), None);

@@ -1,4 +1,4 @@
-use crate::double::{Face, initialize, post};
+use crate::double::{Face, initialize, modern, post};
 
 const LIST: &str = r#"{"jsonrpc":"2.0","id":"l","method":"tools/list"}"#;
 const PING: &str = r#"{"jsonrpc":"2.0","id":1.0,"method":"ping"}"#;
@@ -36,6 +36,9 @@ async fn other_revisions_have_no_batches_and_none_opens_a_session() {
         let session = face.session(revision).await;
         assert_eq!(session.send(&format!("[{PING}]")).await.refused(), (400, -32600), "{revision}");
     }
+    let stateless = face.send(modern("tools/list"), format!("[{PING}]")).await;
+    assert_eq!(stateless.refused(), (400, -32600));
+    assert!(stateless.text.contains("batches belong to revision 2025-03-26"), "{}", stateless.text);
     let opening = format!("[{}]", initialize("2025-03-26"));
     assert_eq!(face.send(post(), opening.clone()).await.refused(), (400, -32600));
     let session = face.session("2025-03-26").await;

@@ -67,8 +67,14 @@ async fn a_subscription_to_nothing_that_is_offered_is_told_nothing() {
         told.send(group(1, "r1")).await.unwrap();
         assert_eq!(event(&mut stream).await.as_deref(), Some(COMMENT));
     }
-    let body = request("subscriptions/listen", r#""notifications":[]"#);
-    assert_eq!(face.send(modern("subscriptions/listen"), body).await.refused(), (400, -32602));
+    for filter in ["[]", r#"{"toolsListChanged":"yes"}"#, r#"{"toolsListChanged":null}"#] {
+        let body = request("subscriptions/listen", &format!(r#""notifications":{filter}"#));
+        assert_eq!(
+            face.send(modern("subscriptions/listen"), body).await.refused(),
+            (400, -32602),
+            "{filter}"
+        );
+    }
 }
 
 #[tokio::test]

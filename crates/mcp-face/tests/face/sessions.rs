@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use http::Request;
+use http::request::Builder;
 use serde_json::json;
 use toolgate_sealing::{MasterKey, Sealer};
 
@@ -41,7 +42,11 @@ async fn a_session_takes_requests_notifications_and_responses() {
     assert_eq!((initialized.status.as_u16(), initialized.text.as_str()), (202, ""));
     assert_eq!(session.send(PING).await.text, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
     assert_eq!(session.send(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await.status, 202);
-    assert_eq!(session.send(r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#).await.status, 202);
+    for id in ["1", "null"] {
+        let failed = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":1,"message":""}}}}"#);
+        assert_eq!(session.send(&failed).await.status, 202);
+    }
+    assert_eq!(session.send(r#"{"jsonrpc":"2.0","id":null,"result":{}}"#).await.refused(), (400, -32600));
     let unknown = session.send(r#"{"jsonrpc":"2.0","id":1,"method":"resources/list"}"#).await;
     assert_eq!(unknown.refused(), (200, -32601));
 }
@@ -55,6 +60,20 @@ async fn a_session_id_that_is_missing_is_asked_for() {
             (400, -32600)
         );
     }
+}
+
+#[tokio::test]
+async fn a_session_is_of_one_revision() {
+    let face = Face::new(&[]);
+    let session = face.session("2025-06-18").await;
+    let naming = |revisions: &[&str]| {
+        let named = |post: Builder, revision: &&str| post.header("mcp-protocol-version", *revision);
+        face.send(revisions.iter().fold(post().header("mcp-session-id", &session.id), named), PING)
+    };
+    assert_eq!(naming(&[]).await.status, 200);
+    assert_eq!(naming(&["2025-06-18"]).await.status, 200);
+    assert_eq!(naming(&["2025-11-25"]).await.refused(), (400, -32600));
+    assert_eq!(naming(&["2025-06-18", "2025-11-25"]).await.refused(), (400, -32600));
 }
 
 #[tokio::test]
