@@ -32,7 +32,7 @@ pub(crate) enum Fault {
 
 impl From<Fault> for Refusal {
     fn from(fault: Fault) -> Self {
-        tracing::error!(%fault, "a list of tools could not be sent");
+        tracing::error!(%fault, "an answer could not be sent");
         Self::internal()
     }
 }
@@ -60,10 +60,20 @@ impl Answer {
     /// asked for again: rights and tools may change at any time. `vary` names the request's headers that it depends on.
     pub(crate) fn new(coding: Coding, etag: &str, revision: &str, vary: &'static str) -> Result<Self, Fault> {
         let revision = HeaderValue::from_str(revision).map_err(|_| Fault::NotAHeader("revision"))?;
+        let mut answer = Self::tagged(coding, etag, "private, no-cache", vary)?;
+        answer.headers.insert(X_TOOLGATE_REVISION, revision);
+        Ok(answer)
+    }
+
+    /// The same for everybody, until another release.
+    pub(crate) fn public(coding: Coding, etag: &str) -> Result<Self, Fault> {
+        Self::tagged(coding, etag, "no-cache", "accept-encoding")
+    }
+
+    fn tagged(coding: Coding, etag: &str, caching: &'static str, vary: &'static str) -> Result<Self, Fault> {
         let headers = HeaderMap::from_iter([
             (ETAG, coding.etag(etag).map_err(|_| Fault::NotAHeader("etag"))?),
-            (X_TOOLGATE_REVISION, revision),
-            (CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
+            (CACHE_CONTROL, HeaderValue::from_static(caching)),
             (VARY, HeaderValue::from_static(vary)),
         ]);
         Ok(Self { coding, headers })

@@ -9,7 +9,8 @@
 //! This crate must never know the domain, the catalogue or a store, and never makes a second query for one request.
 //!
 //! Start reading at [`router`] and [`Route`]; then `roar` for the route as a whole, `roar::shape` for its body, and `mapping` for what
-//! becomes of a service's error. Each documented shape has a module of its own, named after the system it comes from.
+//! becomes of a service's error. Each documented shape has a module of its own, named after the system it comes from;
+//! `openapi.json` beside the sources describes them all, for callers.
 
 mod limits;
 mod settings;
@@ -29,6 +30,7 @@ mod json;
 mod request;
 mod timestamp;
 
+mod document;
 mod oxp;
 mod roar;
 

@@ -4,7 +4,7 @@ use axum::routing::MethodRouter;
 use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
 
 use crate::body_cache::BodyCache;
-use crate::{oxp, roar};
+use crate::{document, oxp, roar};
 
 /// A documented route. The router is built from [`Route::ALL`] and answers nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,11 +15,13 @@ pub enum Route {
     OxpTools,
     /// Whether the process takes work, as OXP asks it. Open to everybody.
     OxpHealth,
+    /// The OpenAPI document of all of them. Open to everybody.
+    Document,
 }
 
 impl Route {
     /// Every route.
-    pub const ALL: &[Self] = &[Self::RoarTools, Self::OxpTools, Self::OxpHealth];
+    pub const ALL: &[Self] = &[Self::RoarTools, Self::OxpTools, Self::OxpHealth, Self::Document];
 
     /// The path, its parameters in braces.
     pub const fn path(self) -> &'static str {
@@ -27,6 +29,7 @@ impl Route {
             Self::RoarTools => roar::PATH,
             Self::OxpTools => oxp::TOOLS_PATH,
             Self::OxpHealth => oxp::HEALTH_PATH,
+            Self::Document => document::PATH,
         }
     }
 
@@ -40,6 +43,7 @@ impl Route {
             Self::RoarTools => roar::methods(Arc::clone(catalog), Arc::clone(bodies)),
             Self::OxpTools => oxp::tools(Arc::clone(catalog), Arc::clone(bodies)),
             Self::OxpHealth => oxp::health(Arc::clone(takes_work)),
+            Self::Document => document::methods(),
         }
     }
 }

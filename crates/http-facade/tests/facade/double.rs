@@ -1,6 +1,6 @@
 //! A catalogue that answers `ListTools` and `ListToolDefinitions` as a test says and remembers what it was asked.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use axum::Router;
 use axum::body::Body;
@@ -13,11 +13,16 @@ use toolgate_api_proto::WholeAnswer;
 use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
 use toolgate_api_proto::v1::*;
 use toolgate_http_facade::{FacadeSettings, router};
+use toolgate_mcp_face::McpSettings;
+use toolgate_sealing::{MasterKey, Sealer};
 use tower::ServiceExt;
 
 pub(crate) const PATH: &str = "/client/mcp/tools";
 
 type Answering = dyn Fn(&Call) -> Result<ListToolsResponse, Status> + Send + Sync;
+
+/// One for all faces, so that a session of one is known to another.
+static SEALER: LazyLock<Arc<Sealer>> = LazyLock::new(|| Arc::new(Sealer::new(&MasterKey::ephemeral())));
 
 /// One call of `ListTools` as the service saw it.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,7 +96,7 @@ impl ToolCatalog for Double {
         &self,
         _: tonic::Request<WatchToolsRequest>,
     ) -> Result<Response<Self::WatchToolsStream>, Status> {
-        Err(Status::unimplemented("not by this double"))
+        Ok(Response::new(Box::pin(futures::stream::empty())))
     }
 
     async fn list_upstreams(
@@ -145,7 +150,7 @@ impl Answer {
     }
 }
 
-/// The facade over a double.
+/// The facade over a double, with the MCP endpoint beside it.
 pub(crate) struct Face {
     pub(crate) router: Router,
     double: Arc<Double>,
@@ -186,7 +191,14 @@ impl Face {
             random: Arc::new(|| 0xabc),
             takes_work,
         };
-        Self { router: router(Arc::clone(&double), settings, Router::new()), double }
+        let mcp = McpSettings {
+            public_origin: None,
+            version: "1",
+            sealer: Arc::clone(&SEALER),
+            random: Arc::new(|| 0xdef),
+        };
+        let beside = toolgate_mcp_face::routes(Arc::clone(&double), mcp);
+        Self { router: router(Arc::clone(&double), settings, beside), double }
     }
 
     /// Over a catalogue that holds `tools` and keeps the contract of `if_none_match`.

@@ -2,13 +2,16 @@
 
 #![cfg(test)]
 
+mod contract;
 mod double;
 
 mod caching;
 mod conditional;
+mod document;
 mod errors;
 mod guards;
 mod oxp;
 mod query;
+mod schemas;
 mod shape;
 mod wire;

@@ -16,9 +16,9 @@ use toolgate_http_facade::BODY_DEADLINE_SECONDS;
 
 use crate::double::{Answer, DefinitionsCall, Face, get};
 
-const TOOLS: &str = "/tools";
+pub(crate) const TOOLS: &str = "/tools";
 
-fn definition() -> ToolDefinition {
+pub(crate) fn definition() -> ToolDefinition {
     ToolDefinition {
         id: "srv.a_b@2.0.0".to_owned(),
         name: "srv__a-b".to_owned(),
@@ -29,7 +29,7 @@ fn definition() -> ToolDefinition {
     }
 }
 
-fn full() -> ToolDefinition {
+pub(crate) fn full() -> ToolDefinition {
     ToolDefinition {
         input_schema_json: Some(r#"{"properties":{"n":{"maximum" : 1.0}}}"#.to_owned()),
         output_schema_json: Some("{}".to_owned()),
@@ -48,7 +48,7 @@ fn list(call: &DefinitionsCall, definitions: &[ToolDefinition]) -> ListToolDefin
     }
 }
 
-fn holding(definitions: Vec<ToolDefinition>) -> Face {
+pub(crate) fn holding(definitions: Vec<ToolDefinition>) -> Face {
     Face::defining(move |call| Ok(list(call, &definitions)))
 }
 

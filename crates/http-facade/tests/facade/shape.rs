@@ -101,6 +101,42 @@ async fn members_that_are_set_carry_their_values() {
     assert!(answer.text().contains(issues));
 }
 
+/// One field at a time: what it says shows in its own member and in no other.
+#[tokio::test]
+async fn each_member_comes_from_its_own_field_of_the_message() {
+    type Edit = fn(&mut Tool);
+    let edits: [(&str, Edit); 18] = [
+        ("id", |tool| tool.id = "x".to_owned()),
+        ("clientId", |tool| tool.client_id = "x".to_owned()),
+        ("upstreamId", |tool| tool.upstream_id = "x".to_owned()),
+        ("name", |tool| tool.name = "x".to_owned()),
+        ("definition", |tool| tool.definition_json = r#"{"name":"a","x":1}"#.to_owned()),
+        ("definitionHash", |tool| tool.definition_hash = "x".to_owned()),
+        ("approvedHash", |tool| tool.approved_hash = Some("x".to_owned())),
+        ("status", |tool| tool.status = ToolStatus::Disabled.into()),
+        ("removedAt", |tool| tool.remove_time = tool.update_time),
+        ("effectOverride", |tool| tool.effect_override = Some(Effect::Reads.into())),
+        ("effect", |tool| tool.effect = Effect::Reads.into()),
+        ("namespacedName", |tool| tool.namespaced_name = "x".to_owned()),
+        ("state", |tool| tool.state = ToolState::Served.into()),
+        ("fixedArgs", |tool| tool.fixed_args_json = Some("{}".to_owned())),
+        ("descriptionOverride", |tool| tool.description_override = Some(String::new())),
+        ("lockIssues", |tool| tool.lock_issues = vec![LockIssue::default()]),
+        ("createdAt", |tool| tool.create_time = tool.update_time),
+        ("updatedAt", |tool| tool.update_time = tool.create_time),
+    ];
+    let plain = tool(r#"{"name":"a"}"#);
+    let base = Face::holding(vec![plain.clone()]).get(PATH).await.json()["data"][0].clone();
+    assert_eq!(edits.len(), MEMBERS.len());
+    for (member, edit) in edits {
+        let mut tool = plain.clone();
+        edit(&mut tool);
+        let answer = Face::holding(vec![tool]).get(PATH).await.json()["data"][0].clone();
+        let changed = MEMBERS.iter().filter(|name| answer[**name] != base[**name]);
+        assert_eq!(changed.collect::<Vec<_>>(), [&member]);
+    }
+}
+
 #[tokio::test]
 async fn every_state_has_its_documented_word() {
     for (state, word) in [

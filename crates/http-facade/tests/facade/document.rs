@@ -1,0 +1,214 @@
+//! `/openapi.json` beside what the routes really do.
+
+use std::collections::BTreeSet;
+
+use http::Request;
+use http::request::Builder;
+use serde_json::Value;
+use tonic::{Code, Status};
+use toolgate_http_facade::Route;
+
+use crate::contract::{Contract, PATH};
+use crate::double::{self, Answer, Face, get, tool};
+use crate::oxp;
+
+/// What a read may be answered by.
+const CODES: [Code; 8] = [
+    Code::InvalidArgument,
+    Code::Unauthenticated,
+    Code::PermissionDenied,
+    Code::NotFound,
+    Code::ResourceExhausted,
+    Code::Unavailable,
+    Code::DeadlineExceeded,
+    Code::Internal,
+];
+
+#[tokio::test]
+async fn everybody_is_told_and_who_holds_it_is_told_so() {
+    let face = Face::holding(Vec::new());
+    let bare = || Request::get(PATH).header("host", "localhost");
+    let full = face.send(bare()).await;
+    assert_eq!((full.status.as_u16(), full.header("content-type")), (200, Some("application/json")));
+    assert_eq!(full.header("cache-control"), Some("no-cache"));
+    let etag = full.header("etag").unwrap();
+    let held = face.send(bare().header("if-none-match", etag)).await;
+    assert_eq!((held.status.as_u16(), held.body.len(), held.header("etag")), (304, 0, Some(etag)));
+    assert_eq!(held.header("content-length"), None);
+    let coded = face.send(bare().header("accept-encoding", "gzip")).await;
+    assert_eq!(coded.header("etag").unwrap(), format!("W/{etag}"));
+    assert!(coded.body.starts_with(&[0x1f, 0x8b]) && coded.header("content-encoding") == Some("gzip"));
+    let head = face.send(bare().method("HEAD")).await;
+    assert_eq!((head.status.as_u16(), head.body.len(), &head.headers), (200, 0, &full.headers));
+    assert!(face.calls().is_empty());
+}
+
+#[tokio::test]
+async fn it_bears_the_version_of_the_server() {
+    let contract = Contract::read().await;
+    assert_eq!(contract.0["info"]["version"], env!("CARGO_PKG_VERSION"));
+}
+
+#[tokio::test]
+async fn it_has_the_paths_that_are_routed_and_no_other() {
+    let routed = Route::ALL.iter().map(|route| route.path()).chain(toolgate_mcp_face::PATHS);
+    assert_eq!(Contract::read().await.paths(), routed.collect());
+}
+
+#[tokio::test]
+async fn every_method_is_documented_or_answered_by_those_that_are() {
+    let (contract, face) = (Contract::read().await, Face::holding(Vec::new()));
+    for path in contract.paths() {
+        let documented = contract.methods(path);
+        for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY"] {
+            let answer = face.send(get(&target(path)).method(method)).await;
+            assert_eq!(answer.status == 405, !documented.contains(method), "{method} {path}");
+            if answer.status == 405 {
+                let allowed = answer.header("allow").unwrap().split(',').map(|name| name.trim().to_owned());
+                assert_eq!(allowed.collect::<BTreeSet<_>>(), documented, "{method} {path}");
+            }
+        }
+    }
+}
+
+/// A path with something in place of each parameter.
+fn target(path: &str) -> String {
+    let parts = path.split('/').map(|part| if part.starts_with('{') { "a" } else { part });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+#[tokio::test]
+async fn every_component_is_used_and_every_reference_leads_somewhere() {
+    fn references<'a>(value: &'a Value, found: &mut BTreeSet<&'a str>) {
+        found.extend(value["$ref"].as_str());
+        match value {
+            Value::Object(members) => members.values().for_each(|value| references(value, found)),
+            Value::Array(elements) => elements.iter().for_each(|value| references(value, found)),
+            _ => {}
+        }
+    }
+    let contract = Contract::read().await;
+    let mut found = BTreeSet::new();
+    references(&contract.0, &mut found);
+    let mut standing = BTreeSet::new();
+    for (kind, components) in contract.0["components"].as_object().unwrap() {
+        standing
+            .extend(components.as_object().unwrap().keys().map(|name| format!("#/components/{kind}/{name}")));
+    }
+    standing.retain(|place| !place.contains("/securitySchemes/"));
+    assert_eq!(found, standing.iter().map(String::as_str).collect());
+}
+
+/// The answers of one operation, each held against the document; together they have every documented status.
+struct Operation<'a> {
+    contract: &'a Contract,
+    method: &'a str,
+    path: &'a str,
+    answered: BTreeSet<u16>,
+}
+
+impl<'a> Operation<'a> {
+    fn new(contract: &'a Contract, method: &'a str, path: &'a str) -> Self {
+        Self { contract, method, path, answered: BTreeSet::new() }
+    }
+
+    fn ask(&self) -> Builder {
+        get(&target(self.path)).method(self.method)
+    }
+
+    async fn send(&mut self, face: &Face, request: Builder, body: &str) -> Answer {
+        let answer = face.send_with(request, body.to_owned()).await;
+        self.contract.check(self.method, self.path, &answer);
+        self.answered.insert(answer.status.as_u16());
+        answer
+    }
+
+    /// What the guard before every route refuses.
+    async fn send_past_the_guard(&mut self, face: &Face) {
+        self.send(face, self.ask().header("host", "localhost"), "").await;
+        self.send(face, self.ask().header("origin", "https://evil.example"), "").await;
+        let elsewhere = Request::builder().method(self.method).uri(self.path).header("host", "evil.example");
+        self.send(face, elsewhere, "").await;
+    }
+
+    fn end(self) {
+        let documented = self.contract.statuses(self.method, self.path);
+        assert_eq!(self.answered, documented, "{} {}", self.method, self.path);
+    }
+}
+
+#[tokio::test]
+async fn lists_answer_every_documented_status_and_no_other() {
+    let tools = Face::holding(vec![tool(r#"{"name":"a"}"#)]);
+    check_list(double::PATH, &tools, |code| Face::new(move |_| Err(Status::new(code, "words")))).await;
+    let definitions = oxp::holding(vec![oxp::full()]);
+    check_list(oxp::TOOLS, &definitions, |code| Face::defining(move |_| Err(Status::new(code, "words"))))
+        .await;
+}
+
+async fn check_list(path: &str, face: &Face, failing: impl Fn(Code) -> Face) {
+    let contract = Contract::read().await;
+    let mut list = Operation::new(&contract, "GET", path);
+    list.send_past_the_guard(face).await;
+    list.send(face, list.ask(), "").await;
+    list.send(face, list.ask().header("if-none-match", "*"), "").await;
+    for code in CODES {
+        list.send(&failing(code), list.ask(), "").await;
+    }
+    list.end();
+}
+
+#[tokio::test]
+async fn open_routes_answer_every_documented_status_and_no_other() {
+    let contract = Contract::read().await;
+    for path in [PATH, "/health"].into_iter().chain(toolgate_mcp_face::PATHS.into_iter().skip(1)) {
+        let face = Face::holding(Vec::new());
+        let mut open = Operation::new(&contract, "GET", path);
+        open.send_past_the_guard(&face).await;
+        open.send(&face, open.ask(), "").await;
+        if path == PATH {
+            open.send(&face, open.ask().header("if-none-match", "*"), "").await;
+        }
+        if path == "/health" {
+            open.send(&Face::of_process(|| false), open.ask(), "").await;
+        }
+        open.end();
+    }
+}
+
+const INITIALIZE: &str =
+    r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"#;
+const UNKNOWN: &str = r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+
+#[tokio::test]
+async fn the_mcp_endpoint_answers_every_documented_status_and_no_other() {
+    let (contract, face) = (Contract::read().await, Face::holding(Vec::new()));
+    let mut post = Operation::new(&contract, "POST", toolgate_mcp_face::PATH);
+    let json = |operation: &Operation<'_>| operation.ask().header("content-type", "application/json");
+    post.send_past_the_guard(&face).await;
+    let session = post.send(&face, json(&post), INITIALIZE).await;
+    let session = session.header("mcp-session-id").unwrap();
+    let notification = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    post.send(&face, json(&post).header("mcp-session-id", session), notification).await;
+    let stateless = json(&post).header("mcp-protocol-version", "2026-07-28").header("mcp-method", "x");
+    post.send(&face, stateless, UNKNOWN).await;
+    post.send(&face, json(&post).header("accept", "text/html"), INITIALIZE).await;
+    post.send(&face, json(&post), &" ".repeat(toolgate_mcp_face::MAX_REQUEST_BYTES + 1)).await;
+    post.send(&face, post.ask().header("content-type", "text/plain"), INITIALIZE).await;
+
+    let mut follow = Operation::new(&contract, "GET", toolgate_mcp_face::PATH);
+    follow.send_past_the_guard(&face).await;
+    let in_session = |operation: &Operation<'_>, id: &str| operation.ask().header("mcp-session-id", id);
+    follow.send(&face, in_session(&follow, session), "").await;
+    follow.send(&face, in_session(&follow, "x"), "").await;
+    follow.send(&face, in_session(&follow, session).header("accept", "text/html"), "").await;
+    follow.send(&face, follow.ask().header("mcp-protocol-version", "2026-07-28"), "").await;
+
+    for code in CODES {
+        let face = Face::new(move |_| Err(Status::new(code, "words")));
+        post.send(&face, json(&post), INITIALIZE).await;
+        follow.send(&face, in_session(&follow, session), "").await;
+    }
+    post.end();
+    follow.end();
+}

@@ -1,0 +1,153 @@
+//! The documented schemas beside what is sent: in every state, each nullable member both ways, and no member more.
+
+use serde_json::Value;
+use toolgate_api_proto::v1::{Effect, LockIssue, Tool, ToolDefinition, ToolState, ToolStatus};
+
+use crate::contract::{Contract, assert_valid};
+use crate::double::{Face, PATH, tool};
+use crate::oxp;
+
+const STATES: [ToolState; 7] = [
+    ToolState::Served,
+    ToolState::Removed,
+    ToolState::Disabled,
+    ToolState::Unapproved,
+    ToolState::Drifted,
+    ToolState::LockMismatch,
+    ToolState::BadName,
+];
+
+/// A tool whose members that may be missing are there as the bits of `present` say.
+fn with(state: ToolState, present: u8) -> Tool {
+    let has = |bit: u8| present & (1 << bit) != 0;
+    let moment = prost_types::Timestamp { seconds: 1_767_225_700, nanos: 0 };
+    let issue = LockIssue { name: "a".to_owned(), problem: "no such input".to_owned() };
+    Tool {
+        state: state.into(),
+        status: if has(0) { ToolStatus::Disabled } else { ToolStatus::Active }.into(),
+        approved_hash: has(1).then(|| "sha256:a".to_owned()),
+        effect_override: has(2).then(|| Effect::Reads.into()),
+        description_override: has(3).then(|| "mine".to_owned()),
+        fixed_args_json: has(4).then(|| r#"{"a":1}"#.to_owned()),
+        remove_time: has(5).then_some(moment),
+        lock_issues: has(6).then_some(issue).into_iter().collect(),
+        ..tool(r#"{"name":"a","x":[]}"#)
+    }
+}
+
+#[tokio::test]
+async fn a_tool_fits_in_every_state_with_each_nullable_member_both_ways() {
+    let validator = Contract::read().await.component("McpToolList");
+    let tools: Vec<_> =
+        STATES.into_iter().flat_map(|state| (0..1 << 7).map(move |present| with(state, present))).collect();
+    let answer = Face::holding(tools.clone()).get(PATH).await.json();
+    assert_eq!(answer["data"].as_array().unwrap().len(), tools.len());
+    assert_valid(&validator, &answer, "tools");
+    assert_valid(&validator, &Face::holding(Vec::new()).get(PATH).await.json(), "no tools");
+}
+
+#[tokio::test]
+async fn a_definition_fits_with_each_optional_member_both_ways() {
+    let validator = Contract::read().await.component("ToolDefinitionList");
+    let schema = |is_there: bool| is_there.then(|| r#"{"type":"object"}"#.to_owned());
+    let definitions = [(false, false), (false, true), (true, false), (true, true)].map(|(input, output)| {
+        let (input_schema_json, output_schema_json) = (schema(input), schema(output));
+        ToolDefinition { input_schema_json, output_schema_json, ..oxp::definition() }
+    });
+    let answer = oxp::holding(definitions.into()).get(oxp::TOOLS).await.json();
+    assert_eq!(answer["items"].as_array().unwrap().len(), 4);
+    assert_valid(&validator, &answer, "definitions");
+    assert_valid(&validator, &oxp::holding(Vec::new()).get(oxp::TOOLS).await.json(), "no definitions");
+}
+
+/// Every answer that differs from `answer` by one member that is gone, or by one that is new, with the place.
+fn with_a_member_more_or_less(answer: &Value) -> Vec<(String, Value)> {
+    fn objects(value: &Value, place: &str, found: &mut Vec<String>) {
+        match value {
+            Value::Object(members) => {
+                found.push(place.to_owned());
+                members.iter().for_each(|(name, value)| objects(value, &format!("{place}/{name}"), found));
+            }
+            Value::Array(elements) => {
+                elements
+                    .iter()
+                    .enumerate()
+                    .for_each(|(n, value)| objects(value, &format!("{place}/{n}"), found));
+            }
+            _ => {}
+        }
+    }
+    let mut places = Vec::new();
+    objects(answer, "", &mut places);
+    let mut changed = Vec::new();
+    for place in places {
+        let edit = |edit: &dyn Fn(&mut serde_json::Map<String, Value>)| {
+            let mut answer = answer.clone();
+            edit(answer.pointer_mut(&place).unwrap().as_object_mut().unwrap());
+            answer
+        };
+        changed.push((format!("+{place}"), edit(&|members| _ = members.insert("more".to_owned(), 1.into()))));
+        for name in answer.pointer(&place).unwrap().as_object().unwrap().keys() {
+            changed.push((format!("-{place}/{name}"), edit(&|members| _ = members.remove(name))));
+        }
+    }
+    changed
+}
+
+/// That the schema lets by only such answers as lack a member of `optional`, or differ within one of `free`.
+async fn assert_closed(component: &str, answer: &Value, optional: &[&str], free: &[&str]) {
+    let validator = Contract::read().await.component(component);
+    assert_valid(&validator, answer, component);
+    let changed = with_a_member_more_or_less(answer);
+    let let_by = changed.iter().filter(|(_, changed)| validator.is_valid(changed)).map(|(place, _)| &**place);
+    let is_within =
+        |place: &str| free.iter().any(|free| place[1..].starts_with(free) && place != format!("-{free}"));
+    let let_by: Vec<_> = let_by.filter(|place| !is_within(place)).collect();
+    assert_eq!(let_by, optional, "{component}");
+}
+
+#[tokio::test]
+async fn a_member_more_or_less_is_outside_the_schema() {
+    let full = Face::holding(vec![with(ToolState::Drifted, u8::MAX)]).get(PATH).await.json();
+    assert_closed("McpToolList", &full, &[], &["/data/0/definition", "/data/0/fixedArgs"]).await;
+    let full = oxp::holding(vec![oxp::full()]).get(oxp::TOOLS).await.json();
+    let schemas = ["/items/0/input_schema", "/items/0/output_schema"];
+    let optional = ["-/$schema", "-/items/0/input_schema", "-/items/0/output_schema"];
+    assert_closed("ToolDefinitionList", &full, &optional, &schemas).await;
+}
+
+#[tokio::test]
+async fn values_that_the_seeds_do_not_know_are_outside_the_schema() {
+    let validator = Contract::read().await.component("McpToolList");
+    let full = Face::holding(vec![with(ToolState::Drifted, u8::MAX)]).get(PATH).await.json();
+    let not_null = ["id", "name", "definition", "definitionHash", "status", "effect", "createdAt", "state"];
+    for (member, value) in not_null.map(|member| (member, Value::Null)).into_iter().chain([
+        ("state", "gone".into()),
+        ("status", "off".into()),
+        ("effect", "writes".into()),
+        ("effectOverride", "writes".into()),
+        ("id", "a".into()),
+        ("createdAt", "yesterday".into()),
+        ("removedAt", "2026-01-01".into()),
+        ("fixedArgs", "{}".into()),
+        ("definition", serde_json::json!({})),
+        ("lockIssues", Value::Null),
+    ]) {
+        let mut changed = full.clone();
+        changed["data"][0][member] = value;
+        assert!(!validator.is_valid(&changed), "{member}: {changed}");
+    }
+    let validator = Contract::read().await.component("ToolDefinitionList");
+    let full = oxp::holding(vec![oxp::full()]).get(oxp::TOOLS).await.json();
+    for (member, value) in [
+        ("id", "a-b.c@1.0.0"),
+        ("id", "a.b@1.0"),
+        ("name", "a b"),
+        ("version", "1.0"),
+        ("input_schema", "{}"),
+    ] {
+        let mut changed = full.clone();
+        changed["items"][0][member] = value.into();
+        assert!(!validator.is_valid(&changed), "{member}: {changed}");
+    }
+}
