@@ -16,6 +16,7 @@ mod steps;
 
 mod agents;
 mod command_line;
+mod corpus;
 mod crash;
 mod deleted_clients;
 mod demo;
@@ -28,6 +29,7 @@ mod listings;
 mod mcp_clients;
 mod mcp_endpoint;
 mod metrics;
+mod openapi;
 mod outgoing;
 mod oxp;
 mod process;

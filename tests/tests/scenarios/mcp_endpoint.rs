@@ -21,8 +21,9 @@ use toolgate_test_support::{
 };
 
 use crate::{
-    agents, report,
-    scale::corpus,
+    agents,
+    corpus::corpus,
+    report,
     steps::{approve, approve_all, entry, sync, tool, tools, with_scopes, with_scripted},
 };
 

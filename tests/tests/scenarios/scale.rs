@@ -1,15 +1,12 @@
-//! Much of everything: all servers of the corpus at once, and one server with ten thousand tools.
+//! Much of everything: one server with ten thousand tools.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use futures::future::join_all;
-use serde_json::value::RawValue;
 use tonic::Streaming;
 use toolgate_api_proto::v1::{
     ListToolsRequest, SyncUpstreamRequest, Tool, ToolChange, ToolChangeKind, ToolState, UpstreamHealth,
     WatchToolsRequest, WatchToolsResponse,
 };
-use toolgate_definition::Definition;
 use toolgate_test_support::{
     eventually::eventually,
     mcp_server::{Reply, ScriptedServer},
@@ -17,73 +14,11 @@ use toolgate_test_support::{
 };
 
 use crate::{
-    installed::own_file,
     report,
-    steps::{entry, page, register, states, sync, tools, try_sync, upstream, with_scripted},
+    steps::{entry, page, states, sync, tools, try_sync, with_scripted},
 };
 
 const MANY: usize = 10_000;
-
-/// The exact texts of every server's tools, by the server's name; `None` where the corpus is absent.
-pub(crate) fn corpus() -> Option<BTreeMap<String, Vec<String>>> {
-    let text = std::fs::read_to_string(own_file("../../shared/corpus/handed.jsonl")).ok()?;
-    let mut servers = BTreeMap::<_, Vec<_>>::new();
-    for line in text.lines() {
-        let line: BTreeMap<String, Box<RawValue>> = serde_json::from_str(line).unwrap();
-        servers.entry(line["server"].get().to_owned()).or_default().push(line["tool"].get().to_owned());
-    }
-    Some(servers)
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn all_servers_of_the_corpus_at_once_are_listed_with_every_entry_accounted_for() {
-    let Some(corpus) = corpus() else { return report("not run: all servers at once: corpus absent") };
-    let server = Server::start().await;
-    let scripted = join_all(corpus.values().map(async |entries| {
-        let scripted = ScriptedServer::start().await;
-        scripted.list(entries);
-        scripted
-    }))
-    .await;
-    let slugs: Vec<String> = (0..corpus.len()).map(|n| format!("s{n:02}")).collect();
-    join_all(slugs.iter().zip(&scripted).map(async |(slug, one)| register(&server, slug, &one.url()).await))
-        .await;
-    join_all(slugs.iter().map(|slug| sync(&server, slug))).await;
-
-    let mut shown = BTreeMap::<_, BTreeMap<_, _>>::new();
-    for tool in tools(&server).await {
-        shown.entry(tool.upstream_id).or_default().insert(tool.name, tool.definition_json);
-    }
-    let (mut entries_read, mut rows, mut repeats, mut in_issues) = (0, 0, 0, 0);
-    for (slug, (name, entries)) in slugs.iter().zip(&corpus) {
-        let upstream = upstream(&server, slug).await;
-        assert_eq!(upstream.health(), UpstreamHealth::Ok, "{name}: {}", upstream.last_error);
-        let shown = shown.remove(&upstream.id).unwrap_or_default();
-        let excused: usize = upstream.sync_issues.iter().map(|issue| issue.entries as usize).sum();
-        let faulty: BTreeSet<usize> =
-            upstream.sync_issues.iter().map(|issue| issue.position as usize).collect();
-        let mut first = BTreeMap::new();
-        for (_, text) in entries.iter().enumerate().filter(|(position, _)| !faulty.contains(position)) {
-            first.entry(Definition::parse(text).unwrap().name().to_owned()).or_insert(text);
-        }
-        assert_eq!(shown.len(), first.len(), "{name}");
-        for (tool, text) in &first {
-            assert!(shown[tool] == **text, "{name}: {tool} is not as it was listed");
-        }
-        let again = entries.len() - excused - first.len();
-        assert_eq!(upstream.entries_read as usize, shown.len() + again + excused, "{name}");
-        assert_eq!(upstream.entries_read as usize, entries.len(), "{name}");
-        rows += shown.len();
-        (entries_read, repeats, in_issues) =
-            (entries_read + entries.len(), repeats + again, in_issues + excused);
-    }
-    assert!(shown.is_empty(), "tools of no server: {shown:?}");
-    report(&format!(
-        "corpus: {} servers, {entries_read} entries read = {rows} tools + {repeats} identical repeats + {in_issues} in \
-         issues, every text equal",
-        corpus.len()
-    ));
-}
 
 /// The texts of so many tools.
 fn many(range: std::ops::Range<usize>, description: &str) -> Vec<String> {
