@@ -29,6 +29,7 @@ mod listings;
 mod mcp_clients;
 mod mcp_endpoint;
 mod metrics;
+mod node_client;
 mod openapi;
 mod outgoing;
 mod oxp;

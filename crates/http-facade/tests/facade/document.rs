@@ -99,6 +99,26 @@ async fn every_component_is_used_and_every_reference_leads_somewhere() {
     assert_eq!(found, standing.iter().map(String::as_str).collect());
 }
 
+/// BR-105: no shape has a number of ours in it, 64 bits wide or less; what stands as JSON text keeps its own numbers.
+#[tokio::test]
+async fn the_only_number_of_ours_is_the_code_of_a_json_rpc_error() {
+    fn numbers(value: &Value, place: &str, found: &mut Vec<String>) {
+        if matches!(value["type"].as_str(), Some("integer" | "number")) {
+            found.push(place.to_owned());
+        }
+        match value {
+            Value::Object(members) => {
+                members.iter().for_each(|(name, value)| numbers(value, &format!("{place}/{name}"), found));
+            }
+            Value::Array(elements) => elements.iter().for_each(|value| numbers(value, place, found)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    numbers(&Contract::read().await.0["components"]["schemas"], "", &mut found);
+    assert_eq!(found, ["/JsonRpcError/properties/error/properties/code"]);
+}
+
 /// The answers of one operation, each held against the document; together they have every documented status.
 struct Operation<'a> {
     contract: &'a Contract,
