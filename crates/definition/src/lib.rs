@@ -9,10 +9,11 @@
 //! This crate must never know a client, an upstream's address, a store, a transport or a ruling.
 //!
 //! Start reading at [`Definition`]; what an agent reads of one is [`served_definition`], what changed between two is
-//! [`diff`], and [`projection`] gives one the shapes of other systems. The fingerprint's rule in full, precise enough to
+//! [`diff`], [`projection`] gives one the shapes of other systems, and [`arguments`] judges what a call sends. The fingerprint's rule in full, precise enough to
 //! write it again in another language, is `FINGERPRINT.md` beside this crate's manifest; its test vectors are
 //! `vectors/fingerprint.json`.
 
+pub mod arguments;
 pub mod canonical;
 pub mod diff;
 pub mod json;

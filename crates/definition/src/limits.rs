@@ -72,6 +72,15 @@ pub const MAX_CHECKED_UNEVALUATED: usize = 4;
 /// Bytes of the checked schema times bytes of the value.
 pub const MAX_CHECK_PRODUCT_BYTES: usize = 1 << 27;
 
+/// What the arguments of one call may cost to read; the object itself counts as 1.
+pub const ARGUMENTS: ParseLimits = ParseLimits { max_bytes: 1024 * 1024, max_depth: 64 };
+
+/// Bytes of an input schema times bytes of the arguments that it judges.
+pub const MAX_ARGUMENTS_PRODUCT_BYTES: usize = 1 << 30;
+
+/// Misfits of one call that are told.
+pub const MAX_TOLD_MISFITS: usize = 8;
+
 /// Characters of the part of a [`LockProblem`](crate::locks::LockProblem) that comes from a schema; a longer one is cut.
 pub const MAX_PROBLEM_CHARS: usize = 300;
 

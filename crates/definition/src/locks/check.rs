@@ -1,5 +1,5 @@
 use jsonschema::error::ValidationErrorKind;
-use jsonschema::{Draft, PatternOptions, ValidationError};
+use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
 use super::data::{data, depth};
@@ -54,13 +54,17 @@ fn fits(root: Node<'_>, name: &str, value: &str) -> Result<(), LockProblem> {
 }
 
 fn judge(draft: Draft, schema: &Value, value: &Value) -> Result<(), LockProblem> {
-    // An engine without backtracking: time linear in the value.
-    let patterns = PatternOptions::regex().size_limit(MAX_PATTERN_BYTES).dfa_size_limit(MAX_PATTERN_BYTES);
-    let options = jsonschema::options().with_draft(draft).should_validate_formats(false);
-    let validator = options.offline().with_pattern_options(patterns).build(schema).map_err(|error| {
+    let validator = validator(draft, schema).map_err(|error| {
         LockProblem::CannotBeChecked(format!("the input's schema is not usable: {}", message(&error)))
     })?;
     validator.validate(value).map_err(|error| LockProblem::DoesNotFit(message(&error)))
+}
+
+/// A validator that fetches nothing and whose patterns do not backtrack: its time is linear in the value.
+pub(crate) fn validator(draft: Draft, schema: &Value) -> Result<Validator, ValidationError<'static>> {
+    let patterns = PatternOptions::regex().size_limit(MAX_PATTERN_BYTES).dfa_size_limit(MAX_PATTERN_BYTES);
+    let options = jsonschema::options().with_draft(draft).should_validate_formats(false);
+    options.offline().with_pattern_options(patterns).build(schema)
 }
 
 /// What the validator says, without the value and without names that stand in it.

@@ -1,5 +1,7 @@
 //! JSON values as a validator takes them, with numbers that lose nothing on the way.
 
+use std::borrow::Cow;
+
 use serde_json::{Number, Value};
 
 use crate::json::{Decimal, Kind, Node};
@@ -10,21 +12,42 @@ pub(super) struct InexactNumber;
 
 /// Recurses as deep as the value is nested, which its document bounds.
 pub(super) fn data(node: Node<'_>) -> Result<Value, InexactNumber> {
+    with_numbers(node, &number)
+}
+
+/// The same with the double next to each number that has no exact one.
+pub(crate) fn rounded(node: Node<'_>) -> Value {
+    with_numbers(node, &|token| Ok(number(token).unwrap_or_else(|InexactNumber| nearest(token))))
+        .expect("every number has one next to it")
+}
+
+fn with_numbers(
+    node: Node<'_>,
+    number: &impl Fn(&str) -> Result<Number, InexactNumber>,
+) -> Result<Value, InexactNumber> {
     Ok(match node.kind() {
         Kind::Null => Value::Null,
         Kind::Bool => Value::Bool(node.as_bool() == Some(true)),
         Kind::Number => Value::Number(number(node.text())?),
         Kind::String => Value::String(node.as_str().unwrap_or_default().into_owned()),
-        Kind::Array => Value::Array(node.elements().map(data).collect::<Result<_, _>>()?),
+        Kind::Array => {
+            Value::Array(node.elements().map(|node| with_numbers(node, number)).collect::<Result<_, _>>()?)
+        }
         Kind::Object => {
-            let members = node.members().map(|(name, value)| Ok((name.into_owned(), data(value)?)));
-            Value::Object(members.collect::<Result<_, _>>()?)
+            let member =
+                |(name, value): (Cow<'_, str>, _)| Ok((name.into_owned(), with_numbers(value, number)?));
+            Value::Object(node.members().map(member).collect::<Result<_, _>>()?)
         }
     })
 }
 
+fn nearest(token: &str) -> Number {
+    let double: f64 = token.parse().unwrap_or_default();
+    Number::from_f64(double.clamp(f64::MIN, f64::MAX)).unwrap_or_else(|| 0.into())
+}
+
 /// Nesting of a value; 0 for a scalar.
-pub(super) fn depth(value: &Value) -> usize {
+pub(crate) fn depth(value: &Value) -> usize {
     match value {
         Value::Array(elements) => 1 + elements.iter().map(depth).max().unwrap_or(0),
         Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),

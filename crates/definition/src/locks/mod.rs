@@ -15,7 +15,11 @@ use crate::json::{Document, Kind, ParseError};
 use crate::limits::{LOCKS, MAX_LOCKS, MAX_LOCKS_BYTES};
 
 pub use check::check;
+pub(crate) use check::validator;
+pub(crate) use data::{depth, rounded};
+pub(crate) use problem::shown;
 pub use problem::{LockIssue, LockProblem};
+pub(crate) use unfold::Unfolding;
 
 /// The fixed inputs of a tool: each name with the exact JSON text of its value.
 ///

@@ -30,7 +30,7 @@ pub enum LockProblem {
 }
 
 /// Text of a schema as it can stand in a line: control and invisible characters escaped, cut at [`MAX_PROBLEM_CHARS`].
-pub(super) fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let mut shown: String = text.chars().take(MAX_PROBLEM_CHARS + 1).flat_map(escaped).collect();
     if let Some((cut, _)) = shown.char_indices().nth(MAX_PROBLEM_CHARS) {
         shown.truncate(cut);

@@ -27,7 +27,7 @@ struct At {
 }
 
 /// Copies one input's schema.
-pub(super) struct Unfolding<'a> {
+pub(crate) struct Unfolding<'a> {
     root: Node<'a>,
     draft: Draft,
     schemas: usize,
@@ -38,17 +38,17 @@ pub(super) struct Unfolding<'a> {
 
 impl<'a> Unfolding<'a> {
     /// `root` is the whole `inputSchema`, in which local references are followed.
-    pub(super) fn new(root: Node<'a>, draft: Draft) -> Self {
+    pub(crate) fn new(root: Node<'a>, draft: Draft) -> Self {
         Self { root, draft, schemas: 0, bytes: 0, patterns: 0, unevaluated: 0 }
     }
 
     /// Copies `schema` for a value nested `value_depth` deep. `Err` says why that cannot be done.
-    pub(super) fn copy(&mut self, schema: Node<'a>, value_depth: usize) -> Result<Value, String> {
+    pub(crate) fn copy(&mut self, schema: Node<'a>, value_depth: usize) -> Result<Value, String> {
         self.schema(schema, At { value_depth, nesting: 0, rebased: false })
     }
 
     /// Bytes of what was copied, each schema counting for 64 of its own.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes + 64 * self.schemas
     }
 

@@ -2,19 +2,19 @@ use std::ops::Range;
 
 /// Changes of a text by byte ranges of it; what none of them covers stays as it is.
 #[derive(Debug, Default)]
-pub(super) struct Edits {
+pub(crate) struct Edits {
     edits: Vec<(Range<usize>, String)>,
 }
 
 impl Edits {
     /// Puts `with` in the place of a range, or before it when the range is empty. Ranges must not overlap.
-    pub(super) fn replace(&mut self, range: Range<usize>, with: String) {
+    pub(crate) fn replace(&mut self, range: Range<usize>, with: String) {
         self.edits.push((range, with));
     }
 
     /// Removes items from a list in brackets or braces, each with one of the commas beside it. `items` are all of them, in
     /// text order, with whether they go.
-    pub(super) fn remove(&mut self, items: &[(Range<usize>, bool)]) {
+    pub(crate) fn remove(&mut self, items: &[(Range<usize>, bool)]) {
         let mut kept_before = false;
         for (place, (span, goes)) in items.iter().enumerate() {
             if !goes {
@@ -29,7 +29,7 @@ impl Edits {
     }
 
     /// The changed text.
-    pub(super) fn apply(mut self, text: &str) -> String {
+    pub(crate) fn apply(mut self, text: &str) -> String {
         self.edits.sort_by_key(|(range, _)| (range.start, range.end));
         let mut changed = String::with_capacity(text.len());
         let mut done = 0;

@@ -2,7 +2,7 @@
 
 mod edits;
 
-use edits::Edits;
+pub(crate) use edits::Edits;
 
 use crate::json::{Node, quote};
 use crate::locks::Locks;
