@@ -262,6 +262,7 @@ impl Script {
         match request.method.as_str() {
             "initialize" => self.initialize(),
             "tools/list" => self.page(request),
+            "tools/call" => self.result(&format!("{{{}}}", echo(request))),
             "ping" => self.result("{}"),
             "GET" if self.notices.is_some() => self.notices(": open\n\n".into(), "{}"),
             "GET" | "DELETE" => Reply::status(405, "").header("allow", "POST"),
@@ -337,6 +338,17 @@ impl Script {
         let message = format!(r#"{{"jsonrpc":"2.0","id":$ID,{member}}}"#);
         if self.as_events { Reply::event(&message) } else { Reply::json(&message) }
     }
+}
+
+/// The members of the result of a call: what was sent, as it was spelt.
+fn echo(request: &Received) -> String {
+    let params = member(&request.body, "params");
+    let arguments = params.and_then(|params| member(params.get(), "arguments"));
+    let arguments = arguments.map_or("null".to_owned(), |arguments| arguments.get().to_owned());
+    let text = serde_json::json!(arguments);
+    format!(
+        r#""content":[{{"type":"text","text":{text}}}],"structuredContent":{{"sent":{arguments}}},"x-spelt":1.0"#
+    )
 }
 
 /// The exact text of one member of an object.

@@ -4,12 +4,15 @@ use std::future::Future;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
-use toolgate_upstream::{Bounds, ListingError};
+use toolgate_upstream::{Bounds, CallBounds, ListingError, ToolCall};
 
 use crate::envelope::Envelope;
 use crate::limits::FAREWELL;
 use crate::meter::Meter;
 use crate::rpc::{Request, RpcError};
+
+/// What a deadline is of, where it is the whole call's.
+pub(crate) const THE_CALL: &str = "the call";
 
 /// Carries messages to one server. Dropping it ends everything it opened.
 pub(crate) trait Wire: Send {
@@ -80,7 +83,16 @@ impl Deadline {
         Self { at: now + self.at.saturating_duration_since(now) / 2, ..self }
     }
 
-    fn passed(self) -> ListingError {
+    /// That of a call that begins now.
+    pub(crate) fn after(limit: Duration) -> Self {
+        Self { at: Instant::now() + limit, limit, of: THE_CALL }
+    }
+
+    pub(crate) fn at(self) -> Instant {
+        self.at
+    }
+
+    pub(crate) fn passed(self) -> ListingError {
         ListingError::Timeout(format!("{} took longer than {} ms", self.of, self.limit.as_millis()))
     }
 }
@@ -97,14 +109,27 @@ pub(crate) struct Conversation<W> {
 
 impl<W: Wire> Conversation<W> {
     pub(crate) fn new(wire: W, bounds: &Bounds) -> Self {
-        let limit = bounds.total_timeout;
-        let whole = Deadline { at: Instant::now() + limit, limit, of: "the listing" };
-        Self { wire, envelope: Envelope::Bare, last_id: 0, meter: Meter::new(bounds), whole }
+        Self::within_limit(wire, Meter::new(bounds), bounds.total_timeout, "the listing")
+    }
+
+    /// For one call.
+    pub(crate) fn for_call(wire: W, bounds: &CallBounds) -> Self {
+        Self::within_limit(wire, Meter::for_call(bounds), bounds.total_timeout, THE_CALL)
+    }
+
+    fn within_limit(wire: W, meter: Meter, limit: Duration, of: &'static str) -> Self {
+        let whole = Deadline { at: Instant::now() + limit, limit, of };
+        Self { wire, envelope: Envelope::Bare, last_id: 0, meter, whole }
     }
 
     /// The deadline for everything before the first page.
     pub(crate) fn opening(&self, bounds: &Bounds) -> Deadline {
-        self.within(bounds.connect_timeout, "the handshake")
+        self.opening_within(bounds.connect_timeout)
+    }
+
+    /// The deadline for everything before what the conversation is for.
+    pub(crate) fn opening_within(&self, limit: Duration) -> Deadline {
+        self.within(limit, "the handshake")
     }
 
     /// A deadline `limit` from now, or the whole conversation's when that comes first.
@@ -128,6 +153,17 @@ impl<W: Wire> Conversation<W> {
                 Ok(result)
             }
             Err(_) => Err(until.passed().into()),
+        }
+    }
+
+    /// Calls a tool and waits for the exact text of its result, whatever it says.
+    pub(crate) async fn call(&mut self, call: &ToolCall<'_>) -> Result<String, Failure> {
+        self.last_id += 1;
+        self.meter.start_answer();
+        let request = Request::call(self.last_id, call, self.envelope);
+        match timeout_at(self.whole.at, self.wire.ask(&request, &mut self.meter)).await {
+            Ok(answer) => answer,
+            Err(_) => Err(self.whole.passed().into()),
         }
     }
 

@@ -22,10 +22,25 @@ pub(crate) enum Envelope {
 impl Envelope {
     /// The params whose members these are.
     pub(crate) fn params(self, members: &str) -> String {
-        let Self::Declaring(revision) = self else { return format!("{{{members}}}") };
-        let meta = json!({PROTOCOL_VERSION: revision, CLIENT_INFO: client_info(), CLIENT_CAPABILITIES: {}});
+        self.params_telling(members, None)
+    }
+
+    /// The same with the token under which progress is to be told.
+    pub(crate) fn params_telling(self, members: &str, progress_token: Option<u64>) -> String {
+        let mut meta = serde_json::Map::new();
+        if let Self::Declaring(revision) = self {
+            meta.insert(PROTOCOL_VERSION.into(), json!(revision));
+            meta.insert(CLIENT_INFO.into(), client_info());
+            meta.insert(CLIENT_CAPABILITIES.into(), json!({}));
+        }
+        if let Some(token) = progress_token {
+            meta.insert("progressToken".into(), json!(token));
+        }
+        if meta.is_empty() {
+            return format!("{{{members}}}");
+        }
         let comma = if members.is_empty() { "" } else { "," };
-        format!(r#"{{{members}{comma}"_meta":{meta}}}"#)
+        format!(r#"{{{members}{comma}"_meta":{}}}"#, serde_json::Value::Object(meta))
     }
 
     pub(crate) fn declares(self) -> Option<&'static str> {

@@ -4,31 +4,42 @@ mod answer;
 mod event_stream;
 mod sse;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use toolgate_outbound::{Client, Outbound, Response};
-use toolgate_upstream::{ListingError, RESERVED_HEADERS, Secret};
+use toolgate_upstream::{CallNotice, ListingError, RESERVED_HEADERS, Secret};
 use url::Url;
 
 use crate::conversation::{Failure, Wire};
 use crate::meter::Meter;
-use crate::rpc::{Delivery, Inbox, Request};
+use crate::rpc::{Delivery, Inbox, Notice, Request};
 use answer::{Body, body_kind, read_document, refusal, unauthorized, unreachable};
 pub(crate) use event_stream::EventStream;
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
 /// A server behind a URL.
-#[derive(Debug)]
 pub(crate) struct HttpWire<'a> {
     client: &'a Client,
     url: Url,
     /// The endpoint's headers and ours; the session's id and revision join them.
     headers: HeaderMap,
     session_was_lost: bool,
+    /// Who hears what the server tells of a request under way.
+    told: &'a (dyn Fn(CallNotice) + Send + Sync),
+}
+
+/// A session that was opened, for other wires to go on in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HttpSession {
+    id: Option<HeaderValue>,
+    revision: Option<HeaderValue>,
 }
 
 impl<'a> HttpWire<'a> {
@@ -41,7 +52,31 @@ impl<'a> HttpWire<'a> {
         let url =
             outbound.check(url, allow_private).map_err(|error| ListingError::Refused(error.to_string()))?;
         let headers = request_headers(headers)?;
-        Ok(Self { client: outbound.client(allow_private), url, headers, session_was_lost: false })
+        Ok(Self {
+            client: outbound.client(allow_private),
+            url,
+            headers,
+            session_was_lost: false,
+            told: &|_| {},
+        })
+    }
+
+    /// The same, with somebody who hears what is told meanwhile.
+    pub(crate) fn telling(self, told: &'a (dyn Fn(CallNotice) + Send + Sync)) -> Self {
+        Self { told, ..self }
+    }
+
+    /// The session that it is in.
+    pub(crate) fn session(&self) -> HttpSession {
+        let header = |name| self.headers.get(name).cloned();
+        HttpSession { id: header(SESSION_ID), revision: header(PROTOCOL_VERSION) }
+    }
+
+    /// Goes on in a session.
+    pub(crate) fn resume(&mut self, session: HttpSession) {
+        let HttpSession { id, revision } = session;
+        self.headers.extend(id.map(|id| (SESSION_ID, id)));
+        self.headers.extend(revision.map(|revision| (PROTOCOL_VERSION, revision)));
     }
 
     /// Sends one message; the answer has a status of success.
@@ -66,6 +101,7 @@ impl<'a> HttpWire<'a> {
         let mut headers = self.headers.clone();
         headers.insert(PROTOCOL_VERSION, HeaderValue::from_static(revision));
         headers.insert(METHOD, HeaderValue::from_static(request.method));
+        headers.extend(request.name.as_deref().map(|name| (NAME, in_header(name))));
         let text = Bytes::from(request.text.clone());
         let answer = self.client.send(Method::POST, &self.url, &headers, text).await;
         let answer = answer.map_err(unreachable)?;
@@ -91,7 +127,12 @@ impl<'a> HttpWire<'a> {
         let mut events = EventStream::new(answer);
         while let Some(texts) = events.next(meter).await? {
             for text in texts {
-                let Delivery { answer, replies, .. } = inbox.deliver(&text)?;
+                let Delivery { answer, replies, notices } = inbox.deliver(&text)?;
+                for notice in notices {
+                    if let Notice::Progress(members) = notice {
+                        (self.told)(CallNotice::Progress(members));
+                    }
+                }
                 if let Some(answer) = answer {
                     return Ok(answer?);
                 }
@@ -200,6 +241,17 @@ fn request_headers(endpoint: &[(String, Secret)]) -> Result<HeaderMap, ListingEr
     headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(headers)
+}
+
+/// A text as a header's value: as it is, or wrapped where a header could not hold it or would be read as wrapped
+/// (2026-07-28 Streamable HTTP, "Request Metadata").
+fn in_header(text: &str) -> HeaderValue {
+    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+        && text.trim_matches(' ').len() == text.len()
+        && !(text.starts_with("=?base64?") && text.ends_with("?="));
+    let wrapped = || format!("=?base64?{}?=", STANDARD.encode(text));
+    let value = if is_plain { text.to_owned() } else { wrapped() };
+    HeaderValue::try_from(value).expect("printable ASCII is a header's value")
 }
 
 fn secret(mut value: HeaderValue) -> HeaderValue {

@@ -1,6 +1,6 @@
 //! MCP servers as upstreams: Streamable HTTP and stdio.
 //!
-//! [`McpServers`] turns an endpoint into a listing. What a server sends is taken apart by brackets and quotes alone
+//! [`McpServers`] turns an endpoint into a listing, and a call into a result. What a server sends is taken apart by brackets and quotes alone
 //! (`toolgate_definition::scan`), so each entry keeps its exact text and one bad entry never sinks the rest. Every answer
 //! is bounded in bytes while it is read and in time as a whole, and every wait belongs to one listing: servers share
 //! nothing but the guard of outgoing connections.
@@ -23,6 +23,9 @@ mod session_era;
 mod stateless_era;
 
 mod follow;
+
+mod call;
+mod kept;
 
 mod conversation;
 mod envelope;

@@ -20,6 +20,18 @@ pub const MAX_REFUSAL_BYTES: usize = 64 * 1024;
 /// Endpoints of which the protocol era is remembered.
 pub const MAX_KNOWN_ERAS: usize = 16 * 1024;
 
+/// Sessions, and processes, that are kept for calls to go on in.
+pub const MAX_KEPT: usize = 256;
+
+/// How long what no call used is kept.
+pub const IDLE_KEPT: Duration = Duration::from_secs(300);
+
+/// Bytes of one line of a process that calls wait for, beyond which it is given up.
+pub const MAX_CALL_LINE_BYTES: usize = 16 * 1024 * 1024;
+
+/// Lines that wait for a process to read them.
+pub const MAX_WAITING_LINES: usize = 64;
+
 /// How long the end of a conversation may take: a session's DELETE, or a child's way out after its input closed.
 pub const FAREWELL: Duration = Duration::from_millis(500);
 

@@ -1,4 +1,4 @@
-use toolgate_upstream::{Bounds, ListingError};
+use toolgate_upstream::{Bounds, CallBounds, ListingError};
 
 /// Counts what a server sends, while it is read.
 #[derive(Debug)]
@@ -17,6 +17,11 @@ impl Meter {
             answer_bytes: 0,
             listing_bytes: 0,
         }
+    }
+
+    pub(crate) fn for_call(bounds: &CallBounds) -> Self {
+        let most = bounds.max_answer_bytes;
+        Self { max_answer_bytes: most, max_listing_bytes: usize::MAX, answer_bytes: 0, listing_bytes: 0 }
     }
 
     pub(crate) fn start_answer(&mut self) {

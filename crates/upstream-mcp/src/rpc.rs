@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
-use toolgate_definition::json::ParseError;
+use toolgate_definition::json::{ParseError, quote};
 use toolgate_definition::scan;
-use toolgate_upstream::ListingError;
+use toolgate_upstream::{ListingError, ToolCall};
+
+use crate::envelope::Envelope;
 
 use crate::limits::MAX_REQUESTS_ANSWERED;
 
@@ -17,14 +19,24 @@ pub(crate) struct Request {
     pub(crate) id: u64,
     pub(crate) method: &'static str,
     pub(crate) text: String,
-    /// The revision that the text itself declares. A transport with headers repeats it, and the method, in them.
+    /// The revision that the text itself declares. A transport with headers repeats it, the method and the name in them.
     pub(crate) declares: Option<&'static str>,
+    /// The tool that is called.
+    pub(crate) name: Option<String>,
 }
 
 impl Request {
     pub(crate) fn new(id: u64, method: &'static str, params: &str, declares: Option<&'static str>) -> Self {
         let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
-        Self { id, method, text, declares }
+        Self { id, method, text, declares, name: None }
+    }
+
+    /// A call, which tells its progress under its own id.
+    pub(crate) fn call(id: u64, call: &ToolCall<'_>, envelope: Envelope) -> Self {
+        let members = format!(r#""name":{},"arguments":{}"#, quote(call.name), call.arguments);
+        let params = envelope.params_telling(&members, call.wants_progress.then_some(id));
+        let name = Some(call.name.to_owned());
+        Self { name, ..Self::new(id, "tools/call", &params, envelope.declares()) }
     }
 }
 
@@ -43,6 +55,24 @@ impl From<RpcError> for ListingError {
     }
 }
 
+/// That a request of ours is given up (2025-11-25 Cancellation, 2026-07-28 stdio).
+pub(crate) fn cancelled(id: u64) -> String {
+    format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
+}
+
+/// The request of ours that a message answers or tells the progress of.
+pub(crate) fn addressee(text: &str) -> Option<u64> {
+    let members = scan::object(text).ok()?;
+    let id = match member(&members, "method") {
+        None => member(&members, "id")?,
+        Some(method) if string(method)? == "notifications/progress" => {
+            member_at(member(&members, "params")?, &["progressToken"])?
+        }
+        Some(_) => return None,
+    };
+    id.trim_matches('"').parse().ok()
+}
+
 /// Takes a server's messages until one answers our request.
 #[derive(Debug)]
 pub(crate) struct Inbox {
@@ -59,12 +89,14 @@ pub(crate) struct Delivery {
 }
 
 /// A notification that tells something to who follows a server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Notice {
     /// `notifications/tools/list_changed`
     ToolsChanged,
     /// `notifications/subscriptions/acknowledged`, and whether it grants what was asked for.
     Acknowledged { tools: bool },
+    /// `notifications/progress` of our request: the other members of its params, in their exact texts.
+    Progress(String),
 }
 
 /// What one message means to whoever waits for an answer.
@@ -85,6 +117,11 @@ impl Inbox {
     pub(crate) fn new(request: &Request) -> Self {
         let requests_to_answer = if request.declares.is_some() { 0 } else { MAX_REQUESTS_ANSWERED };
         Self { awaited: request.id, requests_to_answer }
+    }
+
+    /// For what a server sends on its own account: no answer is awaited.
+    pub(crate) fn of_server() -> Self {
+        Self { awaited: 0, requests_to_answer: MAX_REQUESTS_ANSWERED }
     }
 
     /// Reads a text that holds one message, or an array of them (a batch of revision 2025-03-26).
@@ -139,7 +176,7 @@ fn read(text: &str, awaited: u64) -> Result<Message<'_>, ListingError> {
     if let Some(method) = get("method").and_then(string) {
         return Ok(match id.filter(|id| is_id(id)) {
             Some(id) => Message::Request { id, method: method.into() },
-            None => notice(&method, get("params")).map_or(Message::Other, Message::Notice),
+            None => notice(&method, get("params"), awaited).map_or(Message::Other, Message::Notice),
         });
     }
     match (id.is_some_and(|id| answers(id, awaited)), result, error) {
@@ -152,8 +189,9 @@ fn read(text: &str, awaited: u64) -> Result<Message<'_>, ListingError> {
     }
 }
 
-fn notice(method: &str, params: Option<&str>) -> Option<Notice> {
+fn notice(method: &str, params: Option<&str>, awaited: u64) -> Option<Notice> {
     match method {
+        "notifications/progress" => progress(params?, awaited),
         "notifications/tools/list_changed" => Some(Notice::ToolsChanged),
         "notifications/subscriptions/acknowledged" => {
             let granted = params.and_then(|params| member_at(params, &["notifications", "toolsListChanged"]));
@@ -161,6 +199,14 @@ fn notice(method: &str, params: Option<&str>) -> Option<Notice> {
         }
         _ => None,
     }
+}
+
+fn progress(params: &str, awaited: u64) -> Option<Notice> {
+    let members = scan::object(params).ok()?;
+    member(&members, "progressToken").filter(|token| answers(token, awaited))?;
+    let others = members.iter().filter(|(name, _)| name != "progressToken");
+    let texts: Vec<_> = others.map(|(name, value)| format!("{}:{value}", quote(name))).collect();
+    Some(Notice::Progress(texts.join(",")))
 }
 
 /// Whether an id is ours. JSON-RPC wants it back as it was sent; some servers send back its text, which is taken too,

@@ -1,7 +1,11 @@
 use async_trait::async_trait;
 use toolgate_outbound::Outbound;
-use toolgate_upstream::{Bounds, Endpoint, FollowEnd, Listing, ListingError, ToolServers};
+use toolgate_upstream::{
+    Bounds, CallBounds, CallError, CallNotice, Endpoint, FollowEnd, Listing, ListingError, ToolCall,
+    ToolCalls, ToolServers,
+};
 
+use crate::call::{Calling, Lines};
 use crate::conversation::{Conversation, Wire};
 use crate::eras::{self, Era, Known};
 use crate::follow::follow;
@@ -17,12 +21,13 @@ pub struct McpServers {
     outbound: Outbound,
     stdio_allow: StdioAllow,
     known_eras: KnownEras,
+    lines: Lines,
 }
 
 impl McpServers {
     /// HTTP goes out through `outbound`; only commands in `stdio_allow` are started.
     pub fn new(outbound: Outbound, stdio_allow: StdioAllow) -> Self {
-        Self { outbound, stdio_allow, known_eras: KnownEras::default() }
+        Self { outbound, stdio_allow, known_eras: KnownEras::default(), lines: Lines::default() }
     }
 }
 
@@ -62,6 +67,40 @@ impl ToolServers for McpServers {
         let wire = HttpWire::new(&self.outbound, url, headers, *allow_private)?;
         let followed = follow(wire, known.map(|known| known.era), bounds, changed).await;
         followed.map_err(|error| Wording::new(endpoint).clean_error(error))
+    }
+}
+
+#[async_trait]
+impl ToolCalls for McpServers {
+    async fn call_tool(
+        &self,
+        endpoint: &Endpoint,
+        call: &ToolCall<'_>,
+        bounds: &CallBounds,
+        told: &(dyn Fn(CallNotice) + Send + Sync),
+    ) -> Result<String, CallError> {
+        let known = self.known_eras.get(endpoint);
+        let calling = Calling { endpoint, call, bounds, told, known };
+        let (found, called) = match endpoint {
+            Endpoint::Http { url, headers, allow_private } => {
+                let wire = || Ok(HttpWire::new(&self.outbound, url, headers, *allow_private)?.telling(told));
+                calling.over_http(&self.lines, wire).await
+            }
+            Endpoint::Stdio { command, args, env } => {
+                let start = || {
+                    self.stdio_allow.admit(command, args)?;
+                    StdioWire::start(command, args, env)
+                };
+                calling.over_stdio(&self.lines, start).await
+            }
+        };
+        match found {
+            Some(found) if known.is_none() => self.known_eras.remember(endpoint, found),
+            Some(_) => {}
+            None => self.known_eras.forget(endpoint),
+        }
+        let clean = |error| Wording::new(endpoint).clean_error(error);
+        called.map_err(|CallError { error, may_have_run }| CallError { error: clean(error), may_have_run })
     }
 }
 

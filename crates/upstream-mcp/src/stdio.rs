@@ -3,6 +3,7 @@
 mod allow;
 mod child;
 mod confine;
+mod process;
 
 use std::path::Path;
 
@@ -15,6 +16,7 @@ use crate::rpc::{Delivery, Inbox, Request};
 
 pub use allow::{StdioAllow, StdioAllowError};
 use child::Child;
+pub(crate) use process::Process;
 
 /// A server at the other end of two pipes.
 #[derive(Debug)]

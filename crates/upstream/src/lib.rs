@@ -1,16 +1,18 @@
 //! The port to a tool server: what the product asks of one, whatever it speaks.
 //!
-//! An implementation (`toolgate-upstream-mcp`) turns an [`Endpoint`] into a [`Listing`]. Entries cross this port as the
-//! exact JSON text that the server sent; nothing here parses or judges a definition.
+//! An implementation (`toolgate-upstream-mcp`) turns an [`Endpoint`] into a [`Listing`], and a [`ToolCall`] into a result.
+//! Entries, arguments and results cross this port as exact JSON text; nothing here parses or judges one.
 //!
 //! This crate must never know a tenant, a store, an SDK or a wire format.
 //!
-//! Start reading at [`ToolServers`].
+//! Start reading at [`ToolServers`], then [`ToolCalls`].
 
+mod call;
 mod endpoint;
 mod follow;
 mod listing;
 
+pub use call::{CallBounds, CallError, CallNotice, SessionKey, ToolCall};
 pub use endpoint::{Endpoint, RESERVED_HEADERS, Secret};
 pub use follow::FollowEnd;
 pub use listing::{Bounds, Incomplete, Listing, ListingEnd, ListingError};
@@ -40,4 +42,20 @@ pub trait ToolServers: Send + Sync + std::fmt::Debug + 'static {
         bounds: &Bounds,
         changed: &(dyn Fn() + Send + Sync),
     ) -> Result<FollowEnd, ListingError>;
+}
+
+/// Calls tools.
+#[async_trait]
+pub trait ToolCalls: Send + Sync + std::fmt::Debug + 'static {
+    /// Calls a tool once and answers the exact text of the result, whatever it says. Nothing is ever sent a second time
+    /// unless the server said that it had not taken it.
+    ///
+    /// `told` hears what the server tells meanwhile. Dropping the future gives the call up and lets the server know.
+    async fn call_tool(
+        &self,
+        endpoint: &Endpoint,
+        call: &ToolCall<'_>,
+        bounds: &CallBounds,
+        told: &(dyn Fn(CallNotice) + Send + Sync),
+    ) -> Result<String, CallError>;
 }

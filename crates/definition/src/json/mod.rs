@@ -22,7 +22,8 @@ pub(crate) use decimal::Decimal;
 pub(crate) use lexer::LexError;
 pub(crate) use node::SortedMembers;
 pub(crate) use pointer::Pointer;
-pub(crate) use string::{Piece, Pieces, decode, quote};
+pub use string::quote;
+pub(crate) use string::{Piece, Pieces, decode};
 
 /// What parsing one text may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -107,6 +107,6 @@ pub(crate) fn decode(token: &str) -> Cow<'_, str> {
 }
 
 /// A JSON string that stands for `text`, with no more escapes than needed.
-pub(crate) fn quote(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -26,6 +26,7 @@ impl Script {
                 None => refused(400, INVALID_CURSOR),
                 Some(members) => self.cacheable(&members),
             },
+            "tools/call" => self.result(&format!(r#"{{"resultType":"complete",{}}}"#, super::echo(request))),
             "subscriptions/listen" if self.notices.is_some() => self.subscription(),
             _ => refused(404, r#""error":{"code":-32601,"message":"method not found"}"#),
         }

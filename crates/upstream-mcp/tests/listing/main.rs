@@ -1,7 +1,8 @@
-//! Listings of scripted servers: what comes out of the port for what a server does.
+//! Listings and calls of scripted servers: what comes out of the port for what a server does.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod calls;
 mod events;
 mod failures;
 mod notices;

@@ -1,0 +1,190 @@
+//! A call of a tool, from the endpoint to the text of the result.
+
+use tokio::time::{Instant, timeout_at};
+use toolgate_upstream::{CallBounds, CallError, CallNotice, Endpoint, ListingError, ToolCall};
+
+use crate::conversation::{Conversation, Deadline, Failure, Wire};
+use crate::envelope::Envelope;
+use crate::eras::{self, Era, Known};
+use crate::http::{HttpSession, HttpWire};
+use crate::kept::{Held, Kept};
+use crate::session_era::shake_hands;
+use crate::stdio::{Process, StdioWire};
+
+/// Who hears what a server tells of a call.
+pub(crate) type Told<'a> = &'a (dyn Fn(CallNotice) + Send + Sync);
+
+/// What calls go on in.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    sessions: Kept<HttpSession>,
+    processes: Kept<Process>,
+}
+
+/// One call, with what it needs of its server.
+pub(crate) struct Calling<'a> {
+    pub(crate) endpoint: &'a Endpoint,
+    pub(crate) call: &'a ToolCall<'a>,
+    pub(crate) bounds: &'a CallBounds,
+    pub(crate) told: Told<'a>,
+    /// What is known of the server, if anything is.
+    pub(crate) known: Option<Known>,
+}
+
+/// What became of a call, and what is known of the server now.
+pub(crate) type Called = (Option<Known>, Result<String, CallError>);
+
+impl Calling<'_> {
+    /// Over HTTP; `wire` makes the way to the server, anew for each attempt.
+    pub(crate) async fn over_http<'w>(
+        self,
+        lines: &Lines,
+        wire: impl Fn() -> Result<HttpWire<'w>, ListingError>,
+    ) -> Called {
+        let open = async {
+            let mut conversation = Conversation::for_call(wire()?, self.bounds);
+            let known = self.found(&mut conversation).await?;
+            Ok::<_, ListingError>((conversation, known))
+        };
+        let (mut conversation, known) = match open.await {
+            Ok(open) => open,
+            Err(error) => return (None, Err(not_sent(error))),
+        };
+        let called = match known.era {
+            Era::Stateless(revision) => {
+                conversation.envelope = Envelope::Declaring(revision);
+                conversation.call(self.call).await.map_err(from_failure)
+            }
+            Era::Session => self.in_session(lines, conversation, wire).await,
+        };
+        (Some(known), called)
+    }
+
+    async fn found<W: Wire>(&self, conversation: &mut Conversation<W>) -> Result<Known, ListingError> {
+        match self.known {
+            Some(known) => Ok(known),
+            None => eras::find(conversation, conversation.opening_within(self.bounds.connect_timeout)).await,
+        }
+    }
+
+    /// In the session that is kept, or a new one. A server that says it has forgotten the session (404) has not taken the
+    /// call, which is sent once more in a new one.
+    async fn in_session<'w>(
+        &self,
+        lines: &Lines,
+        mut conversation: Conversation<HttpWire<'w>>,
+        wire: impl Fn() -> Result<HttpWire<'w>, ListingError>,
+    ) -> Result<String, CallError> {
+        let held = lines.sessions.of(self.endpoint, self.call.shares, Instant::now());
+        let session = self.session(&held, &mut conversation).await?;
+        match conversation.call(self.call).await {
+            Err(Failure::SessionGone) => {
+                forget(&held, &session).await;
+                conversation = Conversation::for_call(wire().map_err(not_sent)?, self.bounds);
+                self.session(&held, &mut conversation).await?;
+                conversation.call(self.call).await.map_err(from_failure)
+            }
+            called => called.map_err(from_failure),
+        }
+    }
+
+    async fn session(
+        &self,
+        held: &Held<HttpSession>,
+        conversation: &mut Conversation<HttpWire<'_>>,
+    ) -> Result<HttpSession, CallError> {
+        conversation.envelope = Envelope::Bare;
+        let until = conversation.opening_within(self.bounds.connect_timeout);
+        let mut held = in_time(until, held.lock()).await?;
+        if let Some(session) = &*held {
+            conversation.wire.resume(session.clone());
+            return Ok(session.clone());
+        }
+        shake_hands(conversation, until).await.map_err(|failure| not_sent(failure.into()))?;
+        let session = conversation.wire.session();
+        *held = Some(session.clone());
+        Ok(session)
+    }
+
+    /// Over the pipes of the process that is kept, or of a new one.
+    pub(crate) async fn over_stdio<'w>(
+        self,
+        lines: &Lines,
+        start: impl FnOnce() -> Result<StdioWire<'w>, ListingError>,
+    ) -> Called {
+        let held = lines.processes.of(self.endpoint, self.call.shares, Instant::now());
+        let whole = Deadline::of_call(self.bounds);
+        let mut known = self.known;
+        let process = async {
+            let mut held = in_time(whole, held.lock()).await?;
+            if let Some(process) = held.as_ref().filter(|process| process.is_alive()) {
+                return Ok(process.clone());
+            }
+            let opened = self.open_process(start).await.map_err(not_sent)?;
+            known = Some(opened.0);
+            *held = Some(opened.1.clone());
+            Ok(opened.1)
+        };
+        let process = match process.await {
+            Ok(process) => process,
+            Err(error) => return (None, Err(error)),
+        };
+        let called = match timeout_at(whole.at(), process.call(self.call, self.bounds, self.told)).await {
+            Ok(called) => called.map_err(from_failure),
+            Err(_) => Err(from_failure(whole.passed().into())),
+        };
+        (known, called)
+    }
+
+    async fn open_process<'w>(
+        &self,
+        start: impl FnOnce() -> Result<StdioWire<'w>, ListingError>,
+    ) -> Result<(Known, Process), ListingError> {
+        let mut conversation = Conversation::for_call(start()?, self.bounds);
+        let known = self.found(&mut conversation).await?;
+        let envelope = match known.era {
+            Era::Stateless(revision) => Envelope::Declaring(revision),
+            Era::Session => {
+                conversation.envelope = Envelope::Bare;
+                let until = conversation.opening_within(self.bounds.connect_timeout);
+                shake_hands(&mut conversation, until).await?;
+                Envelope::Bare
+            }
+        };
+        Ok((known, Process::of(conversation.wire, envelope)))
+    }
+}
+
+impl Deadline {
+    fn of_call(bounds: &CallBounds) -> Self {
+        Self::after(bounds.total_timeout)
+    }
+}
+
+async fn in_time<T>(until: Deadline, opened: impl Future<Output = T>) -> Result<T, CallError> {
+    timeout_at(until.at(), opened).await.map_err(|_| not_sent(until.passed()))
+}
+
+/// Lets go of a session, unless another call has opened a new one already.
+async fn forget(held: &Held<HttpSession>, session: &HttpSession) {
+    let mut held = held.lock().await;
+    held.take_if(|present| present == session);
+}
+
+fn not_sent(error: ListingError) -> CallError {
+    CallError { error, may_have_run: false }
+}
+
+/// What is known of a call that was sent: a refusal before it was taken, or an answer, means that it did not run on.
+fn from_failure(failure: Failure) -> CallError {
+    let error = ListingError::from(failure);
+    let may_have_run = match &error {
+        ListingError::Refused(_)
+        | ListingError::Connect(_)
+        | ListingError::Unauthorized { .. }
+        | ListingError::Rpc { .. } => false,
+        ListingError::Status(status) => *status >= 500,
+        ListingError::Timeout(_) | ListingError::Protocol(_) | ListingError::TooLarge(_) => true,
+    };
+    CallError { error, may_have_run }
+}

@@ -1,0 +1,181 @@
+//! A process that answers many calls at once, each by its id.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use toolgate_upstream::{CallBounds, CallNotice, ListingError, ToolCall};
+
+use super::{Child, StdioWire, ended};
+use crate::call::Told;
+use crate::conversation::Failure;
+use crate::envelope::Envelope;
+use crate::limits::{MAX_CALL_LINE_BYTES, MAX_WAITING_LINES};
+use crate::meter::over;
+use crate::rpc::{self, Delivery, Inbox, Notice, Request};
+
+/// A server at the other end of two pipes, its handshake done. Cheap to clone; it ends with the last clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Process(Arc<Running>);
+
+#[derive(Debug)]
+struct Running {
+    envelope: Envelope,
+    last_id: AtomicU64,
+    lines: mpsc::Sender<String>,
+    asked: Arc<Asked>,
+    reading: JoinHandle<()>,
+    writing: JoinHandle<()>,
+}
+
+/// The calls that wait for something of the process.
+#[derive(Debug, Default)]
+struct Asked {
+    /// `None` once the process has ended.
+    waiting: Mutex<Option<HashMap<u64, mpsc::UnboundedSender<String>>>>,
+}
+
+/// Ids of the handshake and before are smaller.
+const FIRST_ID: u64 = 1000;
+
+impl Process {
+    /// Of a wire whose handshake is done; `envelope` is what its requests go in.
+    pub(crate) fn of(wire: StdioWire<'_>, envelope: Envelope) -> Self {
+        let StdioWire { mut child, .. } = wire;
+        let asked = Arc::new(Asked { waiting: Mutex::new(Some(HashMap::new())) });
+        let (lines, to_write) = mpsc::channel(MAX_WAITING_LINES);
+        let writing = tokio::spawn(write(child.stdin.take(), to_write));
+        let reading = tokio::spawn(read(child, Arc::clone(&asked), lines.downgrade()));
+        let last_id = AtomicU64::new(FIRST_ID);
+        Self(Arc::new(Running { envelope, last_id, lines, asked, reading, writing }))
+    }
+
+    /// Whether it still answers.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.0.asked.lock().is_some()
+    }
+
+    /// Calls a tool. Dropping the future tells the process that the call was given up.
+    pub(crate) async fn call(
+        &self,
+        call: &ToolCall<'_>,
+        bounds: &CallBounds,
+        told: Told<'_>,
+    ) -> Result<String, Failure> {
+        let id = self.0.last_id.fetch_add(1, Ordering::Relaxed);
+        let request = Request::call(id, call, self.0.envelope);
+        let mut waiting = self.wait_for(id)?;
+        self.0.lines.send(request.text.clone()).await.map_err(|_| ended())?;
+        let mut inbox = Inbox::new(&request);
+        let mut bytes = 0;
+        while let Some(line) = waiting.lines.recv().await {
+            bytes += line.len();
+            if bytes > bounds.max_answer_bytes {
+                return Err(over(bounds.max_answer_bytes, "bytes in one answer").into());
+            }
+            let Delivery { answer, notices, .. } = inbox.deliver(&line)?;
+            for notice in notices {
+                if let Notice::Progress(members) = notice {
+                    told(CallNotice::Progress(members));
+                }
+            }
+            if let Some(answer) = answer {
+                waiting.is_answered = true;
+                return Ok(answer?);
+            }
+        }
+        Err(ended().into())
+    }
+
+    fn wait_for(&self, id: u64) -> Result<Waiting<'_>, ListingError> {
+        let (sender, lines) = mpsc::unbounded_channel();
+        self.0.asked.lock().as_mut().ok_or_else(ended)?.insert(id, sender);
+        Ok(Waiting { running: &self.0, id, lines, is_answered: false })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.reading.abort();
+        self.writing.abort();
+    }
+}
+
+impl Asked {
+    /// The map is whole even where a holder of the lock panicked.
+    fn lock(&self) -> MutexGuard<'_, Option<HashMap<u64, mpsc::UnboundedSender<String>>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A call that waits.
+struct Waiting<'a> {
+    running: &'a Running,
+    id: u64,
+    lines: mpsc::UnboundedReceiver<String>,
+    is_answered: bool,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if let Some(waiting) = self.running.asked.lock().as_mut() {
+            waiting.remove(&self.id);
+        }
+        if !self.is_answered {
+            // Where the process does not read, it does not hear this either.
+            let _ = self.running.lines.try_send(rpc::cancelled(self.id));
+        }
+    }
+}
+
+/// Writes whole lines: a call that is given up half written would garble the next one.
+async fn write(stdin: Option<ChildStdin>, mut lines: mpsc::Receiver<String>) {
+    let Some(mut stdin) = stdin else { return };
+    while let Some(mut line) = lines.recv().await {
+        line.push('\n');
+        if stdin.write_all(line.as_bytes()).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Hands each line to the call that it belongs to, to the end of the process, which comes with this task's.
+async fn read(mut child: Child, asked: Arc<Asked>, replies: mpsc::WeakSender<String>) {
+    while let Some(line) = next_line(&mut child.stdout).await {
+        if !line.trim_ascii_start().starts_with('{') {
+            continue;
+        }
+        if let Some(id) = rpc::addressee(&line) {
+            let sender = asked.lock().as_ref().and_then(|waiting| waiting.get(&id).cloned());
+            // It may have been given up meanwhile.
+            let _ = sender.map(|sender| sender.send(line));
+        } else if let Ok(Delivery { replies: ours, .. }) = Inbox::of_server().deliver(&line)
+            && let Some(lines) = replies.upgrade()
+        {
+            ours.into_iter().for_each(|reply| drop(lines.try_send(reply)));
+        }
+    }
+    asked.lock().take();
+}
+
+/// `None` at the end, and where a line is no text or has no end.
+async fn next_line(stdout: &mut BufReader<ChildStdout>) -> Option<String> {
+    let mut line = Vec::new();
+    loop {
+        let ready = stdout.fill_buf().await.ok().filter(|ready| !ready.is_empty())?;
+        let end = ready.iter().position(|byte| *byte == b'\n');
+        let taken = end.map_or(ready.len(), |end| end + 1);
+        line.extend_from_slice(&ready[..end.unwrap_or(taken)]);
+        stdout.consume(taken);
+        if end.is_some() {
+            return String::from_utf8(line).ok();
+        }
+        if line.len() > MAX_CALL_LINE_BYTES {
+            return None;
+        }
+    }
+}

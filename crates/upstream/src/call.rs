@@ -1,0 +1,58 @@
+use std::fmt;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::ListingError;
+
+/// Whose calls may share what a server keeps between calls: a session, a process. Calls with different ones never do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SessionKey(pub [u8; 16]);
+
+/// A call as it is to be sent.
+#[derive(Clone, Copy)]
+pub struct ToolCall<'a> {
+    /// The server's own name of the tool.
+    pub name: &'a str,
+    /// The exact text of a JSON object.
+    pub arguments: &'a str,
+    /// Whose call it is.
+    pub shares: SessionKey,
+    /// Whether the server is asked to tell its progress.
+    pub wants_progress: bool,
+}
+
+impl fmt::Debug for ToolCall<'_> {
+    /// Without the arguments: they may hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolCall").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// What one call may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallBounds {
+    /// Time for everything before the call itself: connecting or starting a process, and the handshake.
+    pub connect_timeout: Duration,
+    /// Time for the whole call, to the last byte of its answer.
+    pub total_timeout: Duration,
+    /// Bytes of everything that the server sends for the call, counted while reading, after decompression.
+    pub max_answer_bytes: usize,
+}
+
+/// What a server tells of a call under way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallNotice {
+    /// Its progress: the exact texts of the members of the notification's params, `progressToken` left out.
+    Progress(String),
+}
+
+/// Why a call has no result.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{error}")]
+pub struct CallError {
+    /// What went wrong; of no address and no secret.
+    pub error: ListingError,
+    /// Whether the tool may have run all the same.
+    pub may_have_run: bool,
+}
