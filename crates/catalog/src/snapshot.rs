@@ -237,6 +237,11 @@ impl Snapshot {
         self.named(name).next().is_some()
     }
 
+    /// The tools that go by this name; more than one where the name is not usable.
+    pub fn tools_named(&self, name: &str) -> impl Iterator<Item = &Arc<ToolEntry>> {
+        self.named(name).filter_map(|key| self.tools.get(key))
+    }
+
     fn named(&self, name: &str) -> impl Iterator<Item = &ToolKey> {
         let first = (name.to_owned(), first_key());
         self.names.range(first..).take_while(move |(other, _)| other == name).map(|(_, key)| key)

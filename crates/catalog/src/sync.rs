@@ -21,6 +21,7 @@ mod tally;
 mod turns;
 mod write;
 
+pub use endpoint::endpoint;
 pub use history::HistoryLimits;
 pub use limits::SyncLimits;
 pub use run::{Report, Summary};

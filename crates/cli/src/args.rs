@@ -47,6 +47,19 @@ pub enum Command {
     /// Read the log of rulings, and prove that it is whole.
     #[command(subcommand, after_help = EXIT_CODES_HELP)]
     Audit(AuditCommand),
+    /// Call a tool as an agent with this key would.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Call(CallArgs),
+}
+
+/// `toolgate call …`
+#[derive(Debug, Clone, Args)]
+pub struct CallArgs {
+    /// Name that agents call the tool, or its id.
+    pub tool: String,
+    /// Arguments: a JSON object, or `-` to read it from standard input; none when left out.
+    #[arg(value_name = "JSON")]
+    pub arguments: Option<String>,
 }
 
 /// `toolgate client …`

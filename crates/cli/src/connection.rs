@@ -10,12 +10,13 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status};
 use toolgate_api_proto::v1::tool_catalog_client::ToolCatalogClient;
+use toolgate_api_proto::v1::tool_gateway_client::ToolGatewayClient;
 use toolgate_api_proto::v1::tool_governance_client::ToolGovernanceClient;
 
 use crate::args::Globals;
 use crate::console::Console;
 use crate::error::CommandError;
-use crate::limits::{CALL_DEADLINE, CONNECT_DEADLINE, KEEP_ALIVE, MAX_MESSAGE_BYTES};
+use crate::limits::{CALL_DEADLINE, CONNECT_DEADLINE, KEEP_ALIVE, MAX_MESSAGE_BYTES, MAX_RESULT_BYTES};
 
 /// Where a server listens that was told nothing else.
 const DEFAULT_ENDPOINT: &str = "http://127.0.0.1:50051";
@@ -60,6 +61,11 @@ impl Connection {
     pub(crate) async fn governance(&mut self) -> Result<ToolGovernanceClient<Authorised>, CommandError> {
         let client = ToolGovernanceClient::with_interceptor(self.channel().await?, self.bearer.clone());
         Ok(client.max_decoding_message_size(MAX_MESSAGE_BYTES))
+    }
+
+    pub(crate) async fn gateway(&mut self) -> Result<ToolGatewayClient<Authorised>, CommandError> {
+        let client = ToolGatewayClient::with_interceptor(self.channel().await?, self.bearer.clone());
+        Ok(client.max_decoding_message_size(MAX_RESULT_BYTES))
     }
 
     /// Whether what listens there answers the opening of HTTP/2 with something else, such as HTTP/1.1. Worth asking after a

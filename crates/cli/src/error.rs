@@ -43,6 +43,8 @@ pub(crate) enum CommandError {
     SomeFailed { failed: usize, untried: usize, asked: usize, exit: Exit },
     #[error("upstream {slug} could not be listed: {cause}")]
     NotListed { slug: String, cause: String },
+    #[error("the tool failed")]
+    ToolFailed,
     #[error("the log of rulings does not hold: {0}")]
     BrokenLog(String),
     #[error("the server's answer lacks `{field}`")]
@@ -76,6 +78,7 @@ impl CommandError {
             | Self::TextNotKept { .. }
             | Self::UnreadableText { .. }
             | Self::BrokenLog(_)
+            | Self::ToolFailed
             | Self::Incomplete { .. }
             | Self::Output(_) => Exit::Failure,
         }
@@ -121,6 +124,7 @@ impl CommandError {
             | Self::UnreadableText { .. }
             | Self::NotConfirmed
             | Self::SomeFailed { .. }
+            | Self::ToolFailed
             | Self::Output(_) => None,
         }
     }

@@ -38,6 +38,7 @@ mod render;
 mod agent;
 mod approve;
 mod audit;
+mod calling;
 mod client;
 mod comparison;
 mod history;
@@ -125,5 +126,6 @@ async fn run_over(
         Command::Key(command) => key::run(command, json, connection, console).await,
         Command::Client(command) => client::run(command, json, connection, console).await,
         Command::Audit(command) => audit::run(command, json, connection, console).await,
+        Command::Call(args) => calling::run(args, json, connection, console).await,
     }
 }

@@ -5,11 +5,17 @@ use std::time::Duration;
 /// Largest answer taken. A page ends before 3 MiB of definitions, so every answer fits.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 
+/// Largest result of a call taken: what the server lets an upstream send, and room for the rest.
+pub(crate) const MAX_RESULT_BYTES: usize = 17 * 1024 * 1024;
+
 /// For opening the connection.
 pub(crate) const CONNECT_DEADLINE: Duration = Duration::from_secs(5);
 
 /// For one call.
 pub(crate) const CALL_DEADLINE: Duration = Duration::from_secs(30);
+
+/// For a call of a tool: a little longer than the server lets it take.
+pub(crate) const TOOL_CALL_DEADLINE: Duration = Duration::from_secs(310);
 
 /// For a sync that is waited for.
 pub(crate) const SYNC_DEADLINE: Duration = Duration::from_secs(180);

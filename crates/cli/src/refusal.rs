@@ -89,6 +89,16 @@ fn remedy(reason: ErrorReason, metadata: &HashMap<String, String>) -> Option<Str
             "read it again and act on what it is now".to_owned()
         }
         ErrorReason::ToolNotListedYet => "toolgate upstream sync NAME --wait".to_owned(),
+        ErrorReason::ToolNotServed => "`toolgate tool show NAME` tells what would end that".to_owned(),
+        ErrorReason::ArgumentsMisfit => {
+            "`toolgate tool show NAME --json` has the input schema in its definition".to_owned()
+        }
+        ErrorReason::UpstreamFailed if value("outcome") == Some("unknown") => {
+            "look whether the tool did its work before calling it again".to_owned()
+        }
+        ErrorReason::UpstreamFailed | ErrorReason::UpstreamRefused => {
+            "`toolgate upstream list` shows how its server does".to_owned()
+        }
         ErrorReason::LimitExceeded => format!("the limit is {} = {}", value("limit")?, value("value")?),
         ErrorReason::StoreUnavailable if value("outcome") == Some("unknown") => {
             "the write may have happened; look before trying again".to_owned()

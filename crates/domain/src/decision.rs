@@ -1,9 +1,12 @@
 //! Whether a caller may use a tool: one function, asked by every list, look-up and watch of what is served (law 5).
 //!
 //! The chain goes in order, and the first step that refuses names the reason: 1. the caller reaches the tool; 2. the
-//! tool's upstream is switched on, as every registered one is; 3. the tool is served. What a call adds to it comes after.
+//! tool's upstream is switched on, as every registered one is; 3. the tool is served. A call adds: 4. its arguments, with
+//! the locks written over them; 5. fit the approved input schema.
 
 use std::{collections::BTreeSet, sync::Arc};
+
+use toolgate_definition::arguments::{Arguments, InputSchema, Judgement, Misfit};
 
 use crate::{Tool, ToolState, UpstreamId};
 
@@ -61,5 +64,43 @@ pub fn decide(reach: &Reach, tool: &Tool) -> Result<(), Denial> {
     match tool.state() {
         ToolState::Served => Ok(()),
         state => Err(Denial::NotServed(state)),
+    }
+}
+
+/// Why a call is not made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallDenial {
+    /// No call to the tool would be.
+    Tool(Denial),
+    /// Its arguments do not fit, for these reasons.
+    Misfits(Vec<Misfit>),
+}
+
+/// A call that may be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Admitted {
+    /// What is to be sent.
+    pub arguments: Arguments,
+    /// Why the approved input schema could not judge the arguments, where it could not: the upstream has to.
+    pub unjudged: Option<String>,
+}
+
+/// Decides about a call by a caller with this reach. `schema` is that of the tool's present definition, which is the
+/// approved one where the tool is served.
+///
+/// # Errors
+/// The first reason that stands against it.
+pub fn decide_call(
+    reach: &Reach,
+    tool: &Tool,
+    sent: Arguments,
+    schema: &InputSchema,
+) -> Result<Admitted, CallDenial> {
+    decide(reach, tool).map_err(CallDenial::Tool)?;
+    let arguments = sent.with(&tool.ruled.locks);
+    match schema.judge(&arguments, &tool.ruled.locks) {
+        Judgement::Fits => Ok(Admitted { arguments, unjudged: None }),
+        Judgement::CannotBeJudged(reason) => Ok(Admitted { arguments, unjudged: Some(reason) }),
+        Judgement::Misfits(misfits) => Err(CallDenial::Misfits(misfits)),
     }
 }

@@ -1,8 +1,8 @@
 //! Why a use case refused or failed: one closed list, mapped to each transport's codes in one place there.
 
-use toolgate_definition::Fingerprint;
+use toolgate_definition::{Fingerprint, arguments::Misfit};
 
-use crate::Scope;
+use crate::{Scope, ToolState};
 
 /// What is wrong with one field of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,6 +119,33 @@ pub enum Fault {
         "the upstream lists two different definitions under this name; none can be approved until it lists one"
     )]
     ToolConflicted,
+    /// The tool is not served, so nobody can call it.
+    #[error("the tool is {}: {remedy}", state.as_str())]
+    ToolNotServed {
+        /// What it is instead.
+        state: ToolState,
+        /// What would end that.
+        remedy: &'static str,
+    },
+    /// The arguments of a call do not fit the tool's approved input schema.
+    #[error("the arguments do not fit the tool's input schema: {}", first_misfit(.0))]
+    ArgumentsMisfit(Vec<Misfit>),
+    /// The upstream answered a call with an error of the protocol.
+    #[error("the tool's server answered error {code}: {message}")]
+    UpstreamRefused {
+        /// JSON-RPC error code.
+        code: i64,
+        /// The server's own text, cut, without addresses.
+        message: String,
+    },
+    /// The upstream did not answer a call.
+    #[error("the tool's server did not answer: {problem}{}", if *may_have_run { "; the tool may have run" } else { "" })]
+    UpstreamFailed {
+        /// What happened, without addresses.
+        problem: String,
+        /// Whether the tool may have run all the same.
+        may_have_run: bool,
+    },
     /// A limit was reached.
     #[error("the limit {limit} of {value} is reached; {remedy}")]
     LimitExceeded {
@@ -165,6 +192,12 @@ impl Fault {
     pub fn invalid(field: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Invalid(vec![Violation::new(field, problem)])
     }
+}
+
+fn first_misfit(misfits: &[Misfit]) -> String {
+    let more = misfits.len().saturating_sub(1);
+    let rest = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+    misfits.first().map(|misfit| format!("{misfit}{rest}")).unwrap_or_default()
 }
 
 fn first_problem(violations: &[Violation]) -> String {

@@ -55,6 +55,19 @@ pub const MIN_API_KEY_TTL_MS: i64 = 1_000;
 /// Scopes of a key.
 pub const MAX_SCOPES: usize = 8;
 
+/// Calls under way on this replica; further ones are refused at once.
+pub const MAX_CALLS: usize = 4096;
+/// Calls under way to one upstream on this replica; further ones are refused at once.
+pub const MAX_CALLS_PER_UPSTREAM: usize = 256;
+/// Time of a call for everything before it is sent: connecting or starting a process, and the handshake.
+pub const CALL_CONNECT_TIMEOUT_MS: u64 = 10_000;
+/// Time of a whole call.
+pub const CALL_TIMEOUT_MS: u64 = 300_000;
+/// Bytes of everything that an upstream sends for one call.
+pub const MAX_CALL_ANSWER_BYTES: usize = 16 * 1024 * 1024;
+/// Input schemas of called tools that are kept ready.
+pub const MAX_READY_SCHEMAS: usize = 4096;
+
 /// Tools of a page when none is asked for, and at most.
 pub const TOOLS_PAGE_SIZE: usize = 1000;
 /// Upstreams of a page when none is asked for.

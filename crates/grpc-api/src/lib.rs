@@ -13,6 +13,7 @@ mod catalog_service;
 mod convert;
 mod encoded_pages;
 mod gate;
+mod gateway_service;
 mod governance_service;
 mod health;
 pub mod rpc;
@@ -24,8 +25,12 @@ pub use catalog_server::CatalogServer;
 pub use catalog_service::CatalogService;
 pub use encoded_pages::{MAX_ENCODED_ANSWERS, MAX_ENCODED_BYTES};
 pub use gate::Gate;
+pub use gateway_service::GatewayService;
 pub use governance_service::GovernanceService;
 pub use health::{Health, reflection};
 
 /// Bytes of a request that are taken; the largest, an upstream with all its secrets, is far below.
 pub const MAX_REQUEST_BYTES: usize = 1024 * 1024;
+
+/// Bytes of a request to call a tool that are taken: its arguments at most, and room for the rest.
+pub const MAX_CALL_REQUEST_BYTES: usize = 1024 * 1024 + 64 * 1024;

@@ -28,6 +28,7 @@ pub struct Rule {
 
 const CATALOG: &str = "toolgate.v1.ToolCatalog";
 const GOVERNANCE: &str = "toolgate.v1.ToolGovernance";
+const GATEWAY: &str = "toolgate.v1.ToolGateway";
 const READ: Option<Duration> = Some(Duration::from_secs(10));
 const WRITE: Option<Duration> = Some(Duration::from_secs(30));
 /// Longer than the longest listing, twice over.
@@ -87,6 +88,7 @@ rpcs! {
     CreateClient: GOVERNANCE Takes::Scope(Scope::Admin), WRITE;
     ListClients: GOVERNANCE Takes::Scope(Scope::Admin), READ;
     DeleteClient: GOVERNANCE Takes::Scope(Scope::Admin), WRITE;
+    CallTool: GATEWAY Takes::Scope(Scope::Call), None;
 }
 
 impl Rpc {
@@ -153,6 +155,6 @@ mod tests {
     fn every_rpc_finds_its_own_row() {
         assert_eq!(Rpc::ListTools.rule().method, "ListTools");
         assert_eq!(Rpc::ListClients.rule().method, "ListClients");
-        assert_eq!(Rpc::DeleteClient as usize + 1, RULES.len());
+        assert_eq!(Rpc::CallTool as usize + 1, RULES.len());
     }
 }

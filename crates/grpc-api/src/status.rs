@@ -5,6 +5,7 @@ use std::{collections::HashMap, time::Duration};
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 use toolgate_api_proto::v1::ErrorReason;
+use toolgate_definition::arguments::Misfit;
 use toolgate_domain::{Fault, Violation};
 
 use crate::rpc::Rpc;
@@ -59,6 +60,19 @@ pub(crate) fn from_fault(rpc: Rpc, fault: &Fault, incident: impl FnOnce() -> Str
         Fault::ToolRemoved => precondition(ErrorReason::ToolRemoved, "tool", message),
         Fault::ToolNotListedYet => precondition(ErrorReason::ToolNotListedYet, "tool", message),
         Fault::ToolConflicted => precondition(ErrorReason::ToolConflicted, "tool", message),
+        Fault::ToolNotServed { state, .. } => {
+            let metadata = [("state", state.as_str().to_uppercase())];
+            plain(Code::FailedPrecondition, ErrorReason::ToolNotServed, message, metadata)
+        }
+        Fault::ArgumentsMisfit(misfits) => misfitting(message, misfits),
+        Fault::UpstreamRefused { code, message: theirs } => {
+            let metadata = [("code", code.to_string()), ("message", theirs.clone())];
+            plain(Code::FailedPrecondition, ErrorReason::UpstreamRefused, message, metadata)
+        }
+        Fault::UpstreamFailed { may_have_run, .. } => {
+            let outcome = if *may_have_run { "unknown" } else { "unchanged" };
+            plain(Code::Unavailable, ErrorReason::UpstreamFailed, message, [("outcome", outcome.to_owned())])
+        }
         Fault::LimitExceeded { limit, value, .. } => {
             let metadata = [("limit", (*limit).to_owned()), ("value", value.to_string())];
             plain(Code::ResourceExhausted, ErrorReason::LimitExceeded, message, metadata)
@@ -115,6 +129,14 @@ fn invalid(message: String, violations: &[Violation]) -> Status {
     Status::with_error_details(Code::InvalidArgument, message, details)
 }
 
+fn misfitting(message: String, misfits: &[Misfit]) -> Status {
+    let mut details = info(ErrorReason::ArgumentsMisfit, []);
+    for Misfit { path, problem } in misfits {
+        details.add_bad_request_violation(format!("arguments_json{path}"), problem);
+    }
+    Status::with_error_details(Code::InvalidArgument, message, details)
+}
+
 fn precondition(reason: ErrorReason, subject: &str, message: String) -> Status {
     let mut details = info(reason, []);
     let kind = reason.as_str_name().trim_start_matches("ERROR_REASON_");
@@ -131,7 +153,7 @@ fn retry<const N: usize>(reason: ErrorReason, message: String, metadata: [(&str,
 #[cfg(test)]
 mod tests {
     use toolgate_definition::Fingerprint;
-    use toolgate_domain::Scope;
+    use toolgate_domain::{Scope, ToolState};
 
     use super::*;
 
@@ -174,6 +196,26 @@ mod tests {
                 Fault::LimitExceeded { limit: "L", value: 1, remedy: "wait" },
                 Code::ResourceExhausted,
                 ErrorReason::LimitExceeded,
+            ),
+            (
+                Fault::ToolNotServed { state: ToolState::Drifted, remedy: "Review it." },
+                Code::FailedPrecondition,
+                ErrorReason::ToolNotServed,
+            ),
+            (
+                Fault::ArgumentsMisfit(vec![Misfit { path: "/a".into(), problem: "is bad".into() }]),
+                Code::InvalidArgument,
+                ErrorReason::ArgumentsMisfit,
+            ),
+            (
+                Fault::UpstreamRefused { code: -32603, message: "no".into() },
+                Code::FailedPrecondition,
+                ErrorReason::UpstreamRefused,
+            ),
+            (
+                Fault::UpstreamFailed { problem: "timed out".into(), may_have_run: true },
+                Code::Unavailable,
+                ErrorReason::UpstreamFailed,
             ),
             (Fault::RevisionNotReached, Code::Unavailable, ErrorReason::RevisionNotReached),
             (

@@ -53,7 +53,7 @@ fn unsupported(problem: &str) -> Refusal {
 }
 
 /// The most specific range that matches decides. Without the header everything is accepted.
-fn is_accepted(headers: &HeaderMap, media_type: &str) -> bool {
+pub(crate) fn is_accepted(headers: &HeaderMap, media_type: &str) -> bool {
     if !headers.contains_key(ACCEPT) {
         return true;
     }

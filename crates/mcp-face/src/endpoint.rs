@@ -13,10 +13,11 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use http_body_util::LengthLimitError;
 use serde_json::json;
 use toolgate_answer_cache::AnswerCache;
-use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
+use toolgate_api_proto::v1::{tool_catalog_server::ToolCatalog, tool_gateway_server::ToolGateway};
 use toolgate_definition::json::{Document, Kind};
 
 use crate::accepted::check_is_json;
+use crate::call::CallEvents;
 use crate::caller::Caller;
 use crate::limits::{MAX_CACHED_BYTES, MAX_CACHED_PAGES, MAX_REQUEST_BYTES, MAX_UNJUDGED_BYTES, REQUEST};
 use crate::message::{self, Id, Message};
@@ -29,6 +30,7 @@ use crate::{reply, service, session_era, stateless_era};
 /// What every request is answered from.
 pub(crate) struct Face<C> {
     pub(crate) catalog: Arc<C>,
+    pub(crate) gateway: Arc<dyn ToolGateway<CallToolStream = CallEvents>>,
     pub(crate) pages: AnswerCache<PageKey>,
     pub(crate) sessions: SessionTokens,
     /// JSON text.
@@ -37,9 +39,14 @@ pub(crate) struct Face<C> {
 }
 
 impl<C> Face<C> {
-    pub(crate) fn new(catalog: Arc<C>, settings: McpSettings) -> Self {
+    pub(crate) fn new(
+        catalog: Arc<C>,
+        gateway: Arc<dyn ToolGateway<CallToolStream = CallEvents>>,
+        settings: McpSettings,
+    ) -> Self {
         Self {
             catalog,
+            gateway,
             pages: AnswerCache::new(MAX_CACHED_BYTES, MAX_CACHED_PAGES),
             sessions: SessionTokens::new(settings.sealer, settings.random),
             server_info: json!({"name": "toolgate", "version": settings.version}).to_string(),

@@ -1,6 +1,6 @@
 //! The MCP server that agents connect to: `POST /mcp`.
 //!
-//! An adapter over the generated service trait, called in this process. The `Authorization` header travels in the call's
+//! An adapter over the generated service traits, called in this process. The `Authorization` header travels in the call's
 //! metadata and the service authorises; which tools an agent reads, and how, is the service's word. A definition is written
 //! into an answer as the text that the service gave.
 //!
@@ -40,8 +40,9 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::{get, post};
-use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
+use toolgate_api_proto::v1::{tool_catalog_server::ToolCatalog, tool_gateway_server::ToolGateway};
 
+pub use call::CallEvents;
 pub use limits::{
     MAX_BATCH_MESSAGES, MAX_CACHED_BYTES, MAX_CACHED_PAGES, MAX_ID_BYTES, MAX_REQUEST_BYTES,
     MAX_REQUEST_DEPTH, NOTICE_PACE_MS,
@@ -55,11 +56,15 @@ pub const PATH: &str = "/mcp";
 /// Every path that is answered: the endpoint, and what RFC 9728 says of it in its two places.
 pub const PATHS: [&str; 3] = [PATH, resource_metadata::PATH, resource_metadata::ROOT_PATH];
 
-/// The endpoint and what RFC 9728 says of it, answered by `catalog`.
+/// The endpoint and what RFC 9728 says of it, answered by `catalog` and, for calls, by `gateway`.
 ///
 /// `Host` and `Origin` are not looked at here: the routes belong behind a guard that does.
-pub fn routes<C: ToolCatalog>(catalog: Arc<C>, settings: McpSettings) -> Router {
-    let face = Arc::new(Face::new(catalog, settings));
+pub fn routes<C: ToolCatalog>(
+    catalog: Arc<C>,
+    gateway: Arc<dyn ToolGateway<CallToolStream = CallEvents>>,
+    settings: McpSettings,
+) -> Router {
+    let face = Arc::new(Face::new(catalog, gateway, settings));
     let endpoint = post(endpoint::post::<C>)
         .get(endpoint::get::<C>)
         .head(endpoint::other_method)

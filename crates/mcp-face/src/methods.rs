@@ -9,15 +9,14 @@ use crate::endpoint::Face;
 use crate::limits::{DISCOVERY_TTL_MS, LIST_TTL_MS};
 use crate::message::Params;
 use crate::refusal::Refusal;
-use crate::{call, pages, service};
+use crate::{pages, service};
 
 /// What the server offers: tools, and word of their changes.
 pub(crate) const CAPABILITIES: &str = r#"{"tools":{"listChanged":true}}"#;
 
-/// What is known to both eras.
+/// What is known to both eras, beside calls.
 pub(crate) enum Method {
     ListTools,
-    CallTool,
 }
 
 /// A result: its members without the braces, and how long it is fresh where it may be kept.
@@ -30,7 +29,6 @@ impl Method {
     pub(crate) fn of(name: &str) -> Option<Self> {
         match name {
             "tools/list" => Some(Self::ListTools),
-            "tools/call" => Some(Self::CallTool),
             _ => None,
         }
     }
@@ -47,10 +45,6 @@ impl Method {
                 let cursor = params.string("cursor")?;
                 let members = pages::page(&*face.catalog, &face.pages, caller, cursor.as_deref()).await?;
                 Ok(Outcome { members, fresh_for_ms: Some(LIST_TTL_MS) })
-            }
-            Self::CallTool => {
-                let members = call::call(&*face.catalog, caller, params).await?;
-                Ok(Outcome { members, fresh_for_ms: None })
             }
         }
     }

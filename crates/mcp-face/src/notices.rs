@@ -25,7 +25,7 @@ use crate::refusal::Refusal;
 use crate::service::{self, reason};
 
 /// Asks proxies to pass on each event at once.
-const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+pub(crate) const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 /// A line that readers pass over.
 const COMMENT: &str = ":\n\n";
 
@@ -64,9 +64,9 @@ fn notification(method: &str, params: &str) -> String {
     event(&format!(r#"{{"jsonrpc":"2.0","method":"notifications/{method}","params":{params}}}"#))
 }
 
-/// A JSON text of ours has no line breaks.
-fn event(data: &str) -> String {
-    format!("event: message\ndata: {data}\n\n")
+/// A JSON text whose line breaks, if it has any, are white space.
+pub(crate) fn event(data: &str) -> String {
+    format!("event: message\ndata: {}\n\n", data.replace(['\r', '\n'], " "))
 }
 
 /// The stream for `caller`, once the service has accepted its credential.

@@ -16,8 +16,8 @@ use crate::methods::{CAPABILITIES, Method};
 use crate::notices::{self, Wording};
 use crate::refusal::{INVALID_PARAMS, METHOD_NOT_FOUND, Refusal};
 use crate::reply::{self, Reply};
-use crate::service;
 use crate::stateless_era::{self, PROTOCOL_VERSION};
+use crate::{call, service};
 
 /// The revisions, the one that is answered to a client of another first.
 pub(crate) const REVISIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -37,6 +37,12 @@ pub(crate) async fn answer<C: ToolCatalog>(
         Message::Request(request) if request.method == "initialize" => {
             check_accepted(headers, JSON)?;
             initialize(face, caller, request).await
+        }
+        Message::Request(request) if request.method == call::METHOD => {
+            session(face, caller, headers)?;
+            call::answer(face, caller, headers, request, call::Wording::AsItIs)
+                .await
+                .map_err(within_a_session)
         }
         Message::Request(request) => {
             session(face, caller, headers)?;
@@ -105,6 +111,9 @@ async fn run<C: ToolCatalog>(
 ) -> Result<Vec<Bytes>, Refusal> {
     match (Method::of(&request.method), &*request.method) {
         (Some(method), _) => Ok(vec![method.run(face, caller, request.params).await?.members]),
+        (None, call::METHOD) => {
+            Ok(vec![call::members(face, caller, request.params, call::Wording::AsItIs).await?])
+        }
         (None, "ping") => {
             service::admit(&*face.catalog, caller).await?;
             Ok(Vec::new())

@@ -18,8 +18,8 @@ use crate::methods::{self, Method, Outcome};
 use crate::notices::{self, Wording};
 use crate::refusal::Refusal;
 use crate::reply::{self, Reply};
-use crate::service;
 use crate::session_era::REVISIONS;
+use crate::{call, service};
 
 /// The revision.
 pub(crate) const REVISION: &str = "2026-07-28";
@@ -74,6 +74,9 @@ async fn answer_request<C: ToolCatalog>(
     check_headers(headers, request)?;
     if request.method == "subscriptions/listen" {
         return listen(face, caller, headers, request).await;
+    }
+    if request.method == call::METHOD {
+        return call::answer(face, caller, headers, request, call::Wording::Typed).await;
     }
     check_accepted(headers, JSON)?;
     let outcome = match (Method::of(&request.method), &*request.method) {
@@ -141,7 +144,7 @@ fn check_headers(headers: &HeaderMap, request: &Request<'_>) -> Result<(), Refus
     if method != request.method {
         return Err(mismatch(METHOD));
     }
-    if request.method != "tools/call" {
+    if request.method != call::METHOD {
         return Ok(());
     }
     let name = header(headers, NAME)?.ok_or_else(|| missing(NAME))?;

@@ -6,15 +6,19 @@ use axum::Router;
 use tokio_stream::{StreamExt, wrappers::TcpListenerStream};
 use tokio_util::sync::CancellationToken;
 use tonic::{codec::CompressionEncoding, service::Routes, transport};
-use toolgate_api_proto::v1::tool_governance_server::ToolGovernanceServer;
+use toolgate_api_proto::v1::{
+    tool_gateway_server::ToolGatewayServer, tool_governance_server::ToolGovernanceServer,
+};
 use toolgate_catalog::{
     Catalog,
     sync::{SyncLimits, Syncs},
 };
 use toolgate_config::{PrivateAddresses, Settings};
+use toolgate_gateway::Gateway;
 use toolgate_governance::Governance;
 use toolgate_grpc_api::{
-    CatalogServer, CatalogService, Gate, GovernanceService, Health, MAX_REQUEST_BYTES, reflection,
+    CatalogServer, CatalogService, Gate, GatewayService, GovernanceService, Health, MAX_CALL_REQUEST_BYTES,
+    MAX_REQUEST_BYTES, reflection,
 };
 use toolgate_http_facade::FacadeSettings;
 use toolgate_identity::Authenticator;
@@ -66,13 +70,14 @@ impl Running {
         shutdown.spawn("admin", connections::serve(admin, admin_router, soft.clone()));
 
         let (Engine { store, is_healthy }, sealer) = prepare(settings).await?;
-        let (governance, gate) = governance(settings, &store, Arc::clone(&sealer))?;
+        let Services { governance, gateway, gate } = services(settings, &store, Arc::clone(&sealer))?;
         if !governance.is_under_this_master_key().await.map_err(Failure::Prepare)? {
             return Err(Failure::ForeignMasterKey(settings.master_key_path()));
         }
         metrics.show_syncs(Arc::clone(governance.syncs().tally()));
         let operator = bootstrap(&governance, settings).await?;
         let catalog_service = CatalogService::new(governance.catalog().clone(), gate.clone(), soft.clone());
+        let gateway_service = GatewayService::new(gateway, gate.clone());
         let governance_service = GovernanceService::new(governance.clone(), gate);
 
         let (health, health_service) = Health::new().await;
@@ -82,6 +87,12 @@ impl Running {
             .add_service(reflection)
             .add_service(reflection_v1alpha)
             .add_service(CatalogServer::new(catalog_service.clone()))
+            .add_service(
+                ToolGatewayServer::new(gateway_service.clone())
+                    .max_decoding_message_size(MAX_CALL_REQUEST_BYTES)
+                    .accept_compressed(CompressionEncoding::Gzip)
+                    .send_compressed(CompressionEncoding::Gzip),
+            )
             .add_service(
                 ToolGovernanceServer::new(governance_service)
                     .max_decoding_message_size(MAX_REQUEST_BYTES)
@@ -98,7 +109,13 @@ impl Running {
         shutdown.spawn("grpc", router.serve_with_incoming_shutdown(incoming, soft.clone().cancelled_owned()));
 
         let http_router = metrics::counted(
-            http_router(settings, Arc::new(catalog_service), sealer, readiness.clone()),
+            http_router(
+                settings,
+                Arc::new(catalog_service),
+                Arc::new(gateway_service),
+                sealer,
+                readiness.clone(),
+            ),
             metrics,
         );
         let http_router = in_callers_trace(http_router);
@@ -119,11 +136,14 @@ impl Running {
     }
 }
 
-fn governance(
-    settings: &Settings,
-    store: &SharedStore,
-    sealer: Arc<Sealer>,
-) -> Result<(Governance, Gate), Failure> {
+/// What the services of the contract work with.
+struct Services {
+    governance: Governance,
+    gateway: Gateway,
+    gate: Gate,
+}
+
+fn services(settings: &Settings, store: &SharedStore, sealer: Arc<Sealer>) -> Result<Services, Failure> {
     let private = match settings.outbound.private {
         PrivateAddresses::Declared => Private::Declared,
         PrivateAddresses::Never => Private::Never,
@@ -137,13 +157,16 @@ fn governance(
     let syncs = Syncs::new(&catalog, servers.clone(), Arc::clone(&sealer), clock.clone(), limits);
     let authenticator = Authenticator::new(Arc::clone(store), Arc::clone(&sealer), clock.clone());
     let gate = Gate::new(authenticator, Arc::clone(&sealer), entropy.clone());
-    Ok((Governance::new(catalog, syncs, servers, sealer, clock, entropy), gate))
+    let gateway = Gateway::new(catalog.clone(), syncs.clone(), servers.clone(), Arc::clone(&sealer));
+    let governance = Governance::new(catalog, syncs, servers, sealer, clock, entropy);
+    Ok(Services { governance, gateway, gate })
 }
 
 /// The documented shapes and the MCP endpoint, on one listener and behind one guard.
 fn http_router(
     settings: &Settings,
     catalog: Arc<CatalogService>,
+    gateway: Arc<GatewayService>,
     sealer: Arc<Sealer>,
     readiness: Readiness,
 ) -> Router {
@@ -160,7 +183,7 @@ fn http_router(
         random: Arc::new(random),
         takes_work: Arc::new(move || readiness.state().takes_work()),
     };
-    let beside = toolgate_mcp_face::routes(Arc::clone(&catalog), mcp);
+    let beside = toolgate_mcp_face::routes(Arc::clone(&catalog), gateway, mcp);
     toolgate_http_facade::router(catalog, facade, beside)
 }
 

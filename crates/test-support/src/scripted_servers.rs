@@ -7,7 +7,10 @@ use std::{
 
 use async_trait::async_trait;
 use tokio::sync::Notify;
-use toolgate_upstream::{Bounds, Endpoint, FollowEnd, Listing, ListingEnd, ListingError, ToolServers};
+use toolgate_upstream::{
+    Bounds, CallBounds, CallError, CallNotice, Endpoint, FollowEnd, Listing, ListingEnd, ListingError,
+    SessionKey, ToolCall, ToolCalls, ToolServers,
+};
 
 /// Tool servers that are known by their URL. One that was told nothing refuses the connection.
 #[derive(Debug, Default)]
@@ -15,6 +18,21 @@ pub struct ScriptedServers {
     answers: Mutex<HashMap<String, VecDeque<Result<Listing, ListingError>>>>,
     listings: Mutex<HashMap<String, usize>>,
     notices: Mutex<HashMap<String, Arc<Notify>>>,
+    calls: Mutex<Vec<Called>>,
+    results: Mutex<HashMap<String, Result<String, CallError>>>,
+}
+
+/// One call that reached a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Called {
+    /// The server's URL.
+    pub url: String,
+    /// The server's own name of the tool.
+    pub name: String,
+    /// As they were sent.
+    pub arguments: String,
+    /// Whose call it was.
+    pub shares: SessionKey,
 }
 
 /// A listing that was read to its end.
@@ -53,6 +71,16 @@ impl ScriptedServers {
 
     fn followed(&self, url: &str) -> Option<Arc<Notify>> {
         self.notices.lock().unwrap_or_else(PoisonError::into_inner).get(url).cloned()
+    }
+
+    /// From now on every call to the server at `url` ends like this, and not with what was sent.
+    pub fn ends_calls(&self, url: &str, result: Result<String, CallError>) {
+        self.results.lock().unwrap_or_else(PoisonError::into_inner).insert(url.to_owned(), result);
+    }
+
+    /// Every call that reached a server.
+    pub fn calls(&self) -> Vec<Called> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// How often the server at `url` was listed.
@@ -105,5 +133,29 @@ impl ToolServers for ScriptedServers {
             notices.notified().await;
             changed();
         }
+    }
+}
+
+#[async_trait]
+impl ToolCalls for ScriptedServers {
+    async fn call_tool(
+        &self,
+        endpoint: &Endpoint,
+        call: &ToolCall<'_>,
+        _bounds: &CallBounds,
+        told: &(dyn Fn(CallNotice) + Send + Sync),
+    ) -> Result<String, CallError> {
+        let Endpoint::Http { url, .. } = endpoint else {
+            let error = ListingError::Refused("only HTTP is scripted".into());
+            return Err(CallError { error, may_have_run: false });
+        };
+        let (name, arguments) = (call.name.to_owned(), call.arguments.to_owned());
+        let called = Called { url: url.clone(), name, arguments, shares: call.shares };
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(called);
+        if call.wants_progress {
+            told(CallNotice::Progress(r#""progress":1"#.into()));
+        }
+        let scripted = self.results.lock().unwrap_or_else(PoisonError::into_inner).get(url).cloned();
+        scripted.unwrap_or_else(|| Ok(format!(r#"{{"content":[],"sent":{}}}"#, call.arguments)))
     }
 }

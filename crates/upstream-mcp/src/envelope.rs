@@ -50,6 +50,13 @@ impl Envelope {
         }
     }
 
+    /// The result of a call, which is an object and no question.
+    pub(crate) fn checked_call(self, result: String) -> Result<String, ListingError> {
+        scan::object(&result).map_err(|error| rpc::broken("the result", &error))?;
+        self.check(&result)?;
+        Ok(result)
+    }
+
     /// A result that is a question (`resultType`) is none to us: nothing is offered that a server could ask for.
     pub(crate) fn check(self, result: &str) -> Result<(), ListingError> {
         if self == Self::Bare {

@@ -31,8 +31,12 @@ const EDGES: &[(&str, &[&str])] = &[
     ("identity", &["domain", "records", "sealing", "store"]),
     ("catalog", &["definition", "domain", "records", "sealing", "store", "upstream"]),
     ("governance", &["catalog", "definition", "domain", "records", "sealing", "store", "upstream"]),
+    ("gateway", &["catalog", "definition", "domain", "sealing", "upstream"]),
     // Adapters.
-    ("grpc-api", &["api-proto", "catalog", "definition", "domain", "governance", "identity", "sealing"]),
+    (
+        "grpc-api",
+        &["api-proto", "catalog", "definition", "domain", "gateway", "governance", "identity", "sealing"],
+    ),
     ("answer-cache", &[]),
     ("http-facade", &["answer-cache", "api-proto"]),
     ("mcp-face", &["answer-cache", "api-proto", "definition", "sealing"]),
@@ -49,7 +53,7 @@ const EDGES: &[(&str, &[&str])] = &[
 
 #[rustfmt::skip]
 const SERVER: &[&str] = &[
-    "api-proto", "catalog", "cli", "config", "domain", "governance", "grpc-api", "http-facade", "identity",
+    "api-proto", "catalog", "cli", "config", "domain", "gateway", "governance", "grpc-api", "http-facade", "identity",
     "lifecycle", "mcp-face", "outbound", "sealing", "store", "store-memory", "store-sled", "telemetry", "upstream",
     "upstream-mcp",
 ];

@@ -771,6 +771,24 @@ pub enum ErrorReason {
     ///
     /// Example: `{"reason": "ATTACHMENT_NAME_TAKEN", "metadata": {"name": "files"}}`
     AttachmentNameTaken = 33,
+    /// FAILED_PRECONDITION. The tool is not served, so nobody can call it. The metadata has its state.
+    ///
+    /// Example: `{"reason": "TOOL_NOT_SERVED", "metadata": {"state": "DRIFTED"}}`
+    ToolNotServed = 40,
+    /// INVALID_ARGUMENT. The arguments do not fit the tool's approved input schema; `google.rpc.BadRequest` names each
+    /// place, `arguments_json` and a JSON Pointer into it, with what is wrong.
+    ///
+    /// Example: `{"reason": "ARGUMENTS_MISFIT"}`
+    ArgumentsMisfit = 41,
+    /// FAILED_PRECONDITION. The upstream answered the call with an error of its protocol. The metadata has the code and what
+    /// it said, cut to 300 characters, without addresses.
+    ///
+    /// Example: `{"reason": "UPSTREAM_REFUSED", "metadata": {"code": "-32603", "message": "database is locked"}}`
+    UpstreamRefused = 42,
+    /// UNAVAILABLE. The upstream did not answer the call. The tool may have run where `metadata.outcome` is `unknown`.
+    ///
+    /// Example: `{"reason": "UPSTREAM_FAILED", "metadata": {"outcome": "unchanged"}}`
+    UpstreamFailed = 43,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -810,6 +828,10 @@ impl ErrorReason {
             Self::AgentNameTaken => "ERROR_REASON_AGENT_NAME_TAKEN",
             Self::AttachmentNotFound => "ERROR_REASON_ATTACHMENT_NOT_FOUND",
             Self::AttachmentNameTaken => "ERROR_REASON_ATTACHMENT_NAME_TAKEN",
+            Self::ToolNotServed => "ERROR_REASON_TOOL_NOT_SERVED",
+            Self::ArgumentsMisfit => "ERROR_REASON_ARGUMENTS_MISFIT",
+            Self::UpstreamRefused => "ERROR_REASON_UPSTREAM_REFUSED",
+            Self::UpstreamFailed => "ERROR_REASON_UPSTREAM_FAILED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -846,6 +868,10 @@ impl ErrorReason {
             "ERROR_REASON_AGENT_NAME_TAKEN" => Some(Self::AgentNameTaken),
             "ERROR_REASON_ATTACHMENT_NOT_FOUND" => Some(Self::AttachmentNotFound),
             "ERROR_REASON_ATTACHMENT_NAME_TAKEN" => Some(Self::AttachmentNameTaken),
+            "ERROR_REASON_TOOL_NOT_SERVED" => Some(Self::ToolNotServed),
+            "ERROR_REASON_ARGUMENTS_MISFIT" => Some(Self::ArgumentsMisfit),
+            "ERROR_REASON_UPSTREAM_REFUSED" => Some(Self::UpstreamRefused),
+            "ERROR_REASON_UPSTREAM_FAILED" => Some(Self::UpstreamFailed),
             _ => None,
         }
     }
@@ -2118,6 +2144,354 @@ pub mod tool_catalog_server {
     /// Generated gRPC service name
     pub const SERVICE_NAME: &str = "toolgate.v1.ToolCatalog";
     impl<T> tonic::server::NamedService for ToolCatalogServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+/// Which tool, and with what.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CallToolRequest {
+    /// Tenant of the tool (UUID); empty for the caller's own. Another one takes an operator key.
+    #[prost(string, tag = "1")]
+    pub client_id: ::prost::alloc::string::String,
+    /// JSON text of an object, of at most 1 MiB and 64 levels, in which no object names a member twice; empty for no
+    /// arguments, which is the same as `{}`. Numbers, nulls, order and spelling reach the upstream as they are.
+    #[prost(string, tag = "4")]
+    pub arguments_json: ::prost::alloc::string::String,
+    /// Whether the upstream is asked to tell its progress.
+    #[prost(bool, tag = "5")]
+    pub wants_progress: bool,
+    /// As in ListToolsRequest: what the catalogue must have reached before the call is decided.
+    #[prost(string, tag = "6")]
+    pub min_revision: ::prost::alloc::string::String,
+    /// The tool. Required.
+    #[prost(oneof = "call_tool_request::Tool", tags = "2, 3")]
+    pub tool: ::core::option::Option<call_tool_request::Tool>,
+}
+/// Nested message and enum types in `CallToolRequest`.
+pub mod call_tool_request {
+    /// The tool. Required.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Tool {
+        /// By the name that agents call it.
+        #[prost(string, tag = "2")]
+        NamespacedName(::prost::alloc::string::String),
+        /// By its id (UUID).
+        #[prost(string, tag = "3")]
+        ToolId(::prost::alloc::string::String),
+    }
+}
+/// Something that came of a call.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CallToolResponse {
+    /// What it is.
+    #[prost(oneof = "call_tool_response::Event", tags = "1, 2")]
+    pub event: ::core::option::Option<call_tool_response::Event>,
+}
+/// Nested message and enum types in `CallToolResponse`.
+pub mod call_tool_response {
+    /// What it is.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Event {
+        /// The upstream tells its progress. Any number of times, before the result.
+        #[prost(message, tag = "1")]
+        Progress(super::CallToolProgress),
+        /// The result. Once, at the end.
+        #[prost(message, tag = "2")]
+        Result(super::CallToolResult),
+    }
+}
+/// The progress of a call.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CallToolProgress {
+    /// JSON text of an object: the params of the upstream's `notifications/progress` without `progressToken`.
+    #[prost(string, tag = "1")]
+    pub progress_json: ::prost::alloc::string::String,
+}
+/// The result of a call.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CallToolResult {
+    /// JSON text of an object: MCP's `CallToolResult`, exactly as the upstream sent it, unknown members included. Whether the
+    /// tool itself failed stands in it (`isError`).
+    #[prost(string, tag = "1")]
+    pub result_json: ::prost::alloc::string::String,
+}
+/// Generated client implementations.
+pub mod tool_gateway_client {
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
+    use tonic::codegen::http::Uri;
+    use tonic::codegen::*;
+    /// Carries calls of tools to their upstreams, and holds every rule of the catalogue to them.
+    #[derive(Debug, Clone)]
+    pub struct ToolGatewayClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl ToolGatewayClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> ToolGatewayClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(inner: T, interceptor: F) -> ToolGatewayClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                    http::Request<tonic::body::Body>,
+                    Response = http::Response<
+                        <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                    >,
+                >,
+            <T as tonic::codegen::Service<http::Request<tonic::body::Body>>>::Error:
+                Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            ToolGatewayClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Calls a tool: what its upstream tells of its progress, if that was asked for, then one result, then the end.
+        ///
+        /// Takes `mcp:call`. Only tools in the state SERVED that reach the caller are called; what is refused is refused before
+        /// anything is sent to the upstream:
+        ///
+        /// * NOT_FOUND, `TOOL_NOT_FOUND`: there is no such tool for this caller.
+        /// * FAILED_PRECONDITION, `TOOL_NOT_SERVED`: there is, in another state, which the metadata names.
+        /// * INVALID_ARGUMENT, `ARGUMENTS_MISFIT`: the arguments do not fit the approved input schema.
+        /// * RESOURCE_EXHAUSTED, `LIMIT_EXCEEDED`: too many calls are under way.
+        ///
+        /// Locked inputs are sent with their fixed values, whatever the arguments have in their place. No credential of the
+        /// caller is sent. The upstream is asked once; FAILED_PRECONDITION with `UPSTREAM_REFUSED` is its own error, UNAVAILABLE
+        /// with `UPSTREAM_FAILED` says that no answer came and whether the tool may have run. A call may take 5 minutes; one
+        /// that is cancelled is given up, and the upstream is told where its protocol has a way to.
+        pub async fn call_tool(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CallToolRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::CallToolResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/toolgate.v1.ToolGateway/CallTool");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGateway", "CallTool"));
+            self.inner.server_streaming(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod tool_gateway_server {
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with ToolGatewayServer.
+    #[async_trait]
+    pub trait ToolGateway: std::marker::Send + std::marker::Sync + 'static {
+        /// Server streaming response type for the CallTool method.
+        type CallToolStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::CallToolResponse, tonic::Status>,
+            > + std::marker::Send
+            + 'static;
+        /// Calls a tool: what its upstream tells of its progress, if that was asked for, then one result, then the end.
+        ///
+        /// Takes `mcp:call`. Only tools in the state SERVED that reach the caller are called; what is refused is refused before
+        /// anything is sent to the upstream:
+        ///
+        /// * NOT_FOUND, `TOOL_NOT_FOUND`: there is no such tool for this caller.
+        /// * FAILED_PRECONDITION, `TOOL_NOT_SERVED`: there is, in another state, which the metadata names.
+        /// * INVALID_ARGUMENT, `ARGUMENTS_MISFIT`: the arguments do not fit the approved input schema.
+        /// * RESOURCE_EXHAUSTED, `LIMIT_EXCEEDED`: too many calls are under way.
+        ///
+        /// Locked inputs are sent with their fixed values, whatever the arguments have in their place. No credential of the
+        /// caller is sent. The upstream is asked once; FAILED_PRECONDITION with `UPSTREAM_REFUSED` is its own error, UNAVAILABLE
+        /// with `UPSTREAM_FAILED` says that no answer came and whether the tool may have run. A call may take 5 minutes; one
+        /// that is cancelled is given up, and the upstream is told where its protocol has a way to.
+        async fn call_tool(
+            &self,
+            request: tonic::Request<super::CallToolRequest>,
+        ) -> std::result::Result<tonic::Response<Self::CallToolStream>, tonic::Status>;
+    }
+    /// Carries calls of tools to their upstreams, and holds every rule of the catalogue to them.
+    #[derive(Debug)]
+    pub struct ToolGatewayServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> ToolGatewayServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(inner: T, interceptor: F) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for ToolGatewayServer<T>
+    where
+        T: ToolGateway,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/toolgate.v1.ToolGateway/CallTool" => {
+                    #[allow(non_camel_case_types)]
+                    struct CallToolSvc<T: ToolGateway>(pub Arc<T>);
+                    impl<T: ToolGateway> tonic::server::ServerStreamingService<super::CallToolRequest> for CallToolSvc<T> {
+                        type Response = super::CallToolResponse;
+                        type ResponseStream = T::CallToolStream;
+                        type Future = BoxFuture<tonic::Response<Self::ResponseStream>, tonic::Status>;
+                        fn call(&mut self, request: tonic::Request<super::CallToolRequest>) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as ToolGateway>::call_tool(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CallToolSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => Box::pin(async move {
+                    let mut response = http::Response::new(tonic::body::Body::default());
+                    let headers = response.headers_mut();
+                    headers.insert(tonic::Status::GRPC_STATUS, (tonic::Code::Unimplemented as i32).into());
+                    headers.insert(http::header::CONTENT_TYPE, tonic::metadata::GRPC_CONTENT_TYPE);
+                    Ok(response)
+                }),
+            }
+        }
+    }
+    impl<T> Clone for ToolGatewayServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "toolgate.v1.ToolGateway";
+    impl<T> tonic::server::NamedService for ToolGatewayServer<T> {
         const NAME: &'static str = SERVICE_NAME;
     }
 }

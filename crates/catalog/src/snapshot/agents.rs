@@ -38,6 +38,11 @@ pub struct Sight {
 }
 
 impl Sight {
+    /// How far it reaches, whatever the view.
+    pub fn reach(&self) -> &Reach {
+        &self.reach
+    }
+
     /// Whether the tool is there for them (laws 4 and 5).
     pub fn holds(&self, tool: &Tool) -> bool {
         match self.view {

@@ -7,7 +7,10 @@ use toolgate_sealing::{Sealer, SecretContext};
 use toolgate_upstream::{Endpoint, Secret};
 
 /// Opens what [`Upstream::transport`] holds sealed.
-pub(super) fn endpoint(upstream: &Upstream, sealer: &Sealer) -> Result<Endpoint, Fault> {
+///
+/// # Errors
+/// [`Fault::Internal`] when a secret cannot be opened.
+pub fn endpoint(upstream: &Upstream, sealer: &Sealer) -> Result<Endpoint, Fault> {
     let opened = upstream.transport.clone().try_map(|field, sealed| {
         let context = SecretContext { client: *upstream.client.bytes(), owner: *upstream.id.bytes(), field };
         let plain =

@@ -7,7 +7,7 @@ use toolgate_api_proto::v1::{
     tool_governance_server::ToolGovernance,
 };
 
-use crate::ring::{ALL, Key, Ring, definition, http, reason, said};
+use crate::ring::{ALL, Key, Ring, called, definition, http, reason, said};
 
 /// Every call in an empty form, and whether the key was let in: an empty form is then refused for another reason.
 async fn admitted(ring: &Ring, key: &Key) -> Vec<(&'static str, bool)> {
@@ -24,6 +24,7 @@ async fn admitted(ring: &Ring, key: &Key) -> Vec<(&'static str, bool)> {
         ("WatchTools", reason(catalog.watch_tools(watch(0)).await)),
         ("WatchTools SERVED", reason(catalog.watch_tools(watch(served)).await)),
         ("ListToolDefinitions", reason(catalog.list_tool_definitions(key.asks(Default::default())).await)),
+        ("CallTool", reason(called(ring, key, Default::default()).await)),
         ("ListUpstreams", reason(catalog.list_upstreams(key.asks(Default::default())).await)),
         ("GetUpstream", reason(catalog.get_upstream(key.asks(Default::default())).await)),
         ("CreateUpstream", reason(governance.create_upstream(key.asks(Default::default())).await)),
@@ -58,7 +59,8 @@ async fn each_scope_opens_its_own_calls_and_no_other() {
     ];
     let writes =
         ["CreateUpstream", "SyncUpstream", "ApproveTool", "RevokeToolApproval", "DisableTool", "EnableTool"];
-    let calls = ["ListTools SERVED", "GetTool SERVED", "WatchTools SERVED", "ListToolDefinitions"];
+    let calls =
+        ["ListTools SERVED", "GetTool SERVED", "WatchTools SERVED", "ListToolDefinitions", "CallTool"];
     for (scope, opens) in ALL.into_iter().zip([
         reads.as_slice(),
         writes.as_slice(),

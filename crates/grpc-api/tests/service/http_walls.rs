@@ -153,7 +153,7 @@ impl Face {
         let (catalog, random) = (Arc::new(ring.catalog.clone()), Arc::new(|| 7));
         let sealer = Arc::clone(&ring.sealer);
         let mcp = McpSettings { public_origin: None, version: "1.2.3", sealer, random: random.clone() };
-        let mcp = toolgate_mcp_face::routes(Arc::clone(&catalog), mcp);
+        let mcp = toolgate_mcp_face::routes(Arc::clone(&catalog), Arc::new(ring.gateway.clone()), mcp);
         Self(router(
             catalog,
             FacadeSettings { allowed_hosts: Vec::new(), random, takes_work: Arc::new(|| true) },

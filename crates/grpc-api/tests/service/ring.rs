@@ -2,11 +2,13 @@
 
 use std::{future::Future, sync::Arc};
 
+use futures::StreamExt;
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Request, Response, Status};
 use tonic_types::StatusExt;
 use toolgate_api_proto::v1::{
-    self as pb, create_upstream_request::Transport, tool_catalog_server::ToolCatalog,
+    self as pb, call_tool_response::Event, create_upstream_request::Transport,
+    tool_catalog_server::ToolCatalog, tool_gateway_server::ToolGateway,
     tool_governance_server::ToolGovernance,
 };
 use toolgate_catalog::{
@@ -14,8 +16,9 @@ use toolgate_catalog::{
     sync::{SyncLimits, Syncs},
 };
 use toolgate_domain::ClientId;
+use toolgate_gateway::Gateway;
 use toolgate_governance::Governance;
-use toolgate_grpc_api::{CatalogService, Gate, GovernanceService};
+use toolgate_grpc_api::{CatalogService, Gate, GatewayService, GovernanceService};
 use toolgate_identity::Authenticator;
 use toolgate_records::Record;
 use toolgate_sealing::{MasterKey, Sealer};
@@ -50,6 +53,7 @@ impl Key {
 pub(crate) struct Ring {
     pub(crate) catalog: CatalogService,
     pub(crate) governance: GovernanceService,
+    pub(crate) gateway: GatewayService,
     pub(crate) servers: Arc<ScriptedServers>,
     /// Of an operator, with every scope.
     pub(crate) operator: Key,
@@ -74,6 +78,7 @@ impl Ring {
         let catalog = Catalog::new(Arc::clone(&store));
         let limits = SyncLimits::default();
         let syncs = Syncs::new(&catalog, servers.clone(), Arc::clone(&sealer), clock.clone(), limits);
+        let gateway = Gateway::new(catalog.clone(), syncs.clone(), servers.clone(), Arc::clone(&sealer));
         let governance = Governance::new(
             catalog.clone(),
             syncs,
@@ -87,8 +92,9 @@ impl Ring {
         let authenticator = Authenticator::new(Arc::clone(&store), Arc::clone(&sealer), clock.clone());
         let gate = Gate::new(authenticator, Arc::clone(&sealer), entropy);
         let catalog = CatalogService::new(catalog, gate.clone(), CancellationToken::new());
+        let gateway = GatewayService::new(gateway, gate.clone());
         let governance = GovernanceService::new(governance, gate);
-        Self { catalog, governance, servers, operator, store, sealer, clock }
+        Self { catalog, governance, gateway, servers, operator, store, sealer, clock }
     }
 
     /// Another tenant, as a row of the store: there is no call that makes one.
@@ -182,6 +188,26 @@ impl Ring {
 /// What a call answered.
 pub(crate) async fn said<A>(call: impl Future<Output = Result<Response<A>, Status>>) -> Result<A, Status> {
     call.await.map(Response::into_inner)
+}
+
+/// A call of a tool, to its end: what was told of its progress, and its result.
+pub(crate) async fn called(
+    ring: &Ring,
+    key: &Key,
+    call: pb::CallToolRequest,
+) -> Result<(Vec<String>, String), Status> {
+    let mut events = ring.gateway.call_tool(key.asks(call)).await?.into_inner();
+    let mut progress = Vec::new();
+    loop {
+        match events.next().await.expect("a call ends with its result").map(|event| event.event)? {
+            Some(Event::Progress(told)) => progress.push(told.progress_json),
+            Some(Event::Result(result)) => {
+                assert!(events.next().await.is_none(), "nothing follows the result");
+                return Ok((progress, result.result_json));
+            }
+            None => panic!("an event says something"),
+        }
+    }
 }
 
 /// The code and the reason of a refusal.

@@ -6,11 +6,12 @@ use futures::StreamExt;
 use prost_types::FieldMask;
 use tonic::{Code, Response, Status};
 use toolgate_api_proto::v1::{
-    self as pb, tool_catalog_server::ToolCatalog, tool_governance_server::ToolGovernance,
+    self as pb, call_tool_request::Tool, tool_catalog_server::ToolCatalog,
+    tool_governance_server::ToolGovernance,
 };
 use toolgate_grpc_api::rpc::RULES;
 
-use crate::ring::{ALL, Key, Ring, definition, http, said};
+use crate::ring::{ALL, Key, Ring, called, definition, http, said};
 
 /// What one tenant has and another one asks for.
 #[derive(Clone)]
@@ -212,6 +213,17 @@ async fn walk(ring: &Ring, key: &Key, own_tool: &str, things: &Things) -> Vec<(&
     ] {
         let answer = ring.catalog.watch_tools(key.asks(request)).await;
         all.push(("WatchTools", seen(answer.map(|_| Response::new("a stream")))));
+    }
+    for (tool, client_id, min_revision) in [
+        (Tool::ToolId(tool.clone()), "", ""),
+        (Tool::ToolId(own.clone()), client_id, ""),
+        (Tool::NamespacedName("srv__a".into()), client_id, ""),
+        (Tool::ToolId(own.clone()), "", revision),
+    ] {
+        let (client_id, min_revision) = (client_id.into(), min_revision.into());
+        let call = pb::CallToolRequest { tool: Some(tool), client_id, min_revision, ..Default::default() };
+        let last = called(ring, key, call).await.map(|(_, result)| Response::new(result));
+        all.push(("CallTool", seen(last)));
     }
     call!(all, key, ring.governance,
         CreateUpstream = create_upstream:

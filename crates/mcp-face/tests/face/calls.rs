@@ -1,4 +1,6 @@
-use crate::double::{Face, META, modern, request};
+use tonic::Code;
+
+use crate::double::{Face, KEY, META, failing, modern, progress, request, result};
 
 const A: &str = r#"{"name":"s__a","inputSchema":{}}"#;
 
@@ -10,21 +12,118 @@ fn named(name: &str) -> http::request::Builder {
     modern("tools/call").header("mcp-name", name)
 }
 
+fn in_session(params: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{{{params}}}}}"#)
+}
+
+/// BR-077, BR-079.
 #[tokio::test]
-async fn a_call_of_a_served_tool_says_that_calls_are_not_enabled() {
+async fn arguments_and_results_pass_as_they_are_spelt_in_both_eras() {
     let face = Face::new(&[A]);
     let session = face.session("2025-11-25").await;
-    let stateless = face.send(named("s__a"), call(r#""name":"s__a","arguments":{}"#)).await;
-    let in_session =
-        session.send(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"s__a"}}"#).await;
-    for answer in [&stateless, &in_session] {
-        assert_eq!(answer.status, 200);
-        let result = &answer.json()["result"];
-        assert_eq!(result["isError"], true);
-        assert!(result["content"][0]["text"].as_str().unwrap().contains("not enabled"));
+    let arguments = r#"{"n": 9007199254740993, "x":1.0,"z":null}"#;
+    let params = format!(r#""name":"s__a","arguments":{arguments}"#);
+    let stateless = face.send(named("s__a"), call(&params)).await;
+    let expected = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"result":{{"resultType":"complete","content":[],"sent":{arguments}}}}}"#
+    );
+    assert_eq!((stateless.status.as_u16(), stateless.text), (200, expected));
+    let expected = format!(r#"{{"jsonrpc":"2.0","id":"c","result":{{"content":[],"sent":{arguments}}}}}"#);
+    assert_eq!(session.send(&in_session(&params)).await.text, expected);
+    session.send(&in_session(r#""name":"s__a""#)).await;
+    let calls = face.double.calls.lock().unwrap().clone();
+    let sent: Vec<_> = calls.iter().map(|called| called.request.arguments_json.as_str()).collect();
+    assert_eq!(sent, [arguments, arguments, ""]);
+    assert!(calls.iter().all(|called| called.authorization.as_deref() == Some(KEY)));
+    assert!(calls.iter().all(|called| !called.request.wants_progress));
+}
+
+#[tokio::test]
+async fn what_a_model_can_act_on_is_a_result_and_says_why() {
+    let face = Face::new(&[A]);
+    let session = face.session("2025-11-25").await;
+    for (code, reason) in [
+        (Code::FailedPrecondition, "TOOL_NOT_SERVED"),
+        (Code::InvalidArgument, "ARGUMENTS_MISFIT"),
+        (Code::ResourceExhausted, "LIMIT_EXCEEDED"),
+        (Code::FailedPrecondition, "UPSTREAM_REFUSED"),
+        (Code::Unavailable, "UPSTREAM_FAILED"),
+    ] {
+        let denied = || face.double.events.lock().unwrap().push(Err(failing(code, reason)));
+        denied();
+        let stateless = face.send(named("s__a"), call(r#""name":"s__a""#)).await;
+        denied();
+        let older = session.send(&in_session(r#""name":"s__a""#)).await;
+        for answer in [&stateless, &older] {
+            let result = &answer.json()["result"];
+            assert_eq!((answer.status.as_u16(), &result["isError"]), (200, &true.into()), "{}", answer.text);
+            assert_eq!(result["content"][0]["text"], "in the service's words");
+            assert_eq!(result["_meta"]["dev.toolgate/reason"], reason);
+        }
+        assert_eq!(stateless.json()["result"]["resultType"], "complete");
     }
-    assert_eq!(stateless.json()["result"]["resultType"], "complete");
-    assert_eq!(stateless.json()["result"].get("ttlMs"), None);
+    for (code, reason, refused) in [
+        (Code::Unauthenticated, "CREDENTIAL_INVALID", (401, 401)),
+        (Code::PermissionDenied, "SCOPE_MISSING", (403, 403)),
+        (Code::Unavailable, "DRAINING", (503, 503)),
+        (Code::Internal, "INTERNAL", (500, -32603)),
+    ] {
+        face.double.events.lock().unwrap().push(Err(failing(code, reason)));
+        let answer = face.send(named("s__a"), call(r#""name":"s__a""#)).await;
+        assert_eq!(answer.refused(), refused, "{reason}");
+    }
+}
+
+#[tokio::test]
+async fn progress_is_told_to_who_asks_for_it_under_its_own_token() {
+    let face = Face::new(&[A]);
+    let session = face.session("2025-11-25").await;
+    let tells = || {
+        let told =
+            [progress(r#"{"progress":0.50,"message":"a"}"#), progress("{}"), result(r#"{"content":[]}"#)];
+        *face.double.events.lock().unwrap() = told.into_iter().map(Ok).collect();
+    };
+    tells();
+    let asking = in_session(r#""name":"s__a","_meta":{"progressToken":"\u0074"}"#);
+    let streamed = session.send(&asking).await;
+    assert_eq!(streamed.header("content-type"), Some("text/event-stream"));
+    let told = |params: &str| {
+        format!(
+            "event: message\ndata: {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{params}}}\n\n"
+        )
+    };
+    let expected = [
+        told(r#"{"progressToken":"\u0074","progress":0.50,"message":"a"}"#),
+        told(r#"{"progressToken":"\u0074"}"#),
+        "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":\"c\",\"result\":{\"content\":[]}}\n\n".to_owned(),
+    ];
+    assert_eq!(streamed.text, expected.concat());
+    assert!(face.double.calls.lock().unwrap()[0].request.wants_progress);
+
+    tells();
+    let quiet = session.send(&in_session(r#""name":"s__a""#)).await;
+    assert_eq!(quiet.json()["result"]["content"], serde_json::json!([]), "nobody asked");
+    tells();
+    let mut json_only = session.post();
+    json_only.headers_mut().unwrap().insert("accept", "application/json".parse().unwrap());
+    let quiet = face.send(json_only, asking.clone()).await;
+    assert_eq!(quiet.header("content-type"), Some("application/json"), "the client reads no events");
+    // A tool that tells nothing is answered by one document.
+    assert_eq!(session.send(&asking).await.header("content-type"), Some("application/json"));
+    // What goes wrong after the first word of progress comes as the last event.
+    *face.double.events.lock().unwrap() =
+        vec![Ok(progress("{}")), Err(failing(Code::Unavailable, "UPSTREAM_FAILED"))];
+    assert!(session.send(&asking).await.text.ends_with("\"isError\":true}}\n\n"));
+}
+
+#[tokio::test]
+async fn a_batch_answers_its_calls() {
+    let face = Face::new(&[A]);
+    let session = face.session("2025-03-26").await;
+    let batch = format!("[{},{}]", in_session(r#""name":"s__a""#), in_session(r#""name":"s__x""#));
+    let answers = session.send(&batch).await.json();
+    assert!(answers[0]["result"]["content"].is_array(), "{answers}");
+    assert_eq!(answers[1]["error"]["code"], -32602);
 }
 
 #[tokio::test]

@@ -16,8 +16,9 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Response, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
+use toolgate_api_proto::v1::tool_gateway_server::ToolGateway;
 use toolgate_api_proto::v1::*;
-use toolgate_mcp_face::{McpSettings, routes};
+use toolgate_mcp_face::{CallEvents, McpSettings, routes};
 use toolgate_sealing::{MasterKey, Sealer};
 use tower::ServiceExt;
 
@@ -41,6 +42,9 @@ pub(crate) struct Double {
     pub(crate) refusal: Mutex<Option<Status>>,
     lists: Mutex<Vec<Listed>>,
     watches: Mutex<Vec<(WatchToolsRequest, mpsc::Sender<Watched>)>>,
+    /// What the next call is answered.
+    pub(crate) events: Mutex<Vec<Result<CallToolResponse, Status>>>,
+    pub(crate) calls: Mutex<Vec<Called>>,
 }
 
 const PAGE: usize = 2;
@@ -128,6 +132,62 @@ impl ToolCatalog for Double {
     }
 }
 
+/// One call as the gateway saw it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Called {
+    pub(crate) request: CallToolRequest,
+    pub(crate) authorization: Option<String>,
+}
+
+/// A gateway to the tools of the double, which answers what it was told to, else what was sent.
+pub(crate) struct GatewayDouble(Arc<Double>);
+
+#[tonic::async_trait]
+impl ToolGateway for GatewayDouble {
+    type CallToolStream = CallEvents;
+
+    async fn call_tool(
+        &self,
+        request: tonic::Request<CallToolRequest>,
+    ) -> Result<Response<CallEvents>, Status> {
+        let credential = request.metadata().get("authorization");
+        let authorization = credential.map(|value| value.to_str().unwrap().to_owned());
+        let request = request.into_inner();
+        self.0
+            .calls
+            .lock()
+            .unwrap()
+            .push(Called { request: request.clone(), authorization: authorization.clone() });
+        match authorization.as_deref() {
+            None => return Err(failing(Code::Unauthenticated, "CREDENTIAL_MISSING")),
+            Some("Bearer wrong") => return Err(failing(Code::Unauthenticated, "CREDENTIAL_INVALID")),
+            Some(_) => {}
+        }
+        let Some(call_tool_request::Tool::NamespacedName(name)) = &request.tool else {
+            panic!("by its name")
+        };
+        let named = ListToolsRequest { namespaced_name: name.clone(), ..Default::default() };
+        if self.0.list(&named)?.tools.is_empty() {
+            return Err(failing(Code::NotFound, "TOOL_NOT_FOUND"));
+        }
+        let mut events = self.0.events.lock().unwrap().drain(..).collect::<Vec<_>>();
+        if events.is_empty() {
+            events.push(Ok(result(&format!(r#"{{"content":[],"sent":{}}}"#, request.arguments_json))));
+        }
+        Ok(Response::new(Box::pin(futures::stream::iter(events))))
+    }
+}
+
+pub(crate) fn result(result_json: &str) -> CallToolResponse {
+    let result = CallToolResult { result_json: result_json.to_owned() };
+    CallToolResponse { event: Some(call_tool_response::Event::Result(result)) }
+}
+
+pub(crate) fn progress(progress_json: &str) -> CallToolResponse {
+    let progress = CallToolProgress { progress_json: progress_json.to_owned() };
+    CallToolResponse { event: Some(call_tool_response::Event::Progress(progress)) }
+}
+
 impl Double {
     fn list(&self, request: &ListToolsRequest) -> Result<ListToolsResponse, Status> {
         let definitions = self.definitions.lock().unwrap().clone();
@@ -209,7 +269,8 @@ impl Face {
             sealer,
             random: Arc::new(move || drawn.fetch_add(1, Ordering::Relaxed)),
         };
-        Self { router: routes(Arc::clone(&double), settings), double }
+        let gateway = Arc::new(GatewayDouble(Arc::clone(&double)));
+        Self { router: routes(Arc::clone(&double), gateway, settings), double }
     }
 
     pub(crate) fn lists(&self) -> Vec<Listed> {

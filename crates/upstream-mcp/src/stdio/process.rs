@@ -85,7 +85,7 @@ impl Process {
             }
             if let Some(answer) = answer {
                 waiting.is_answered = true;
-                return Ok(answer?);
+                return Ok(self.0.envelope.checked_call(answer?)?);
             }
         }
         Err(ended().into())

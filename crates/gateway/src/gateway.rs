@@ -1,0 +1,34 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolgate_catalog::{Catalog, sync::Syncs};
+use toolgate_domain::limits;
+use toolgate_sealing::Sealer;
+use toolgate_upstream::{CallBounds, ToolCalls};
+
+use crate::{room::Room, schemas::Schemas};
+
+/// Everything that calls work with. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Gateway {
+    pub(crate) catalog: Catalog,
+    pub(crate) syncs: Syncs,
+    pub(crate) servers: Arc<dyn ToolCalls>,
+    pub(crate) sealer: Arc<Sealer>,
+    pub(crate) schemas: Arc<Schemas>,
+    pub(crate) room: Arc<Room>,
+}
+
+impl Gateway {
+    /// Calls tools of `catalog` through `servers`. A sync is asked of `syncs` where a call finds that a listing is old.
+    pub fn new(catalog: Catalog, syncs: Syncs, servers: Arc<dyn ToolCalls>, sealer: Arc<Sealer>) -> Self {
+        Self { catalog, syncs, servers, sealer, schemas: Arc::default(), room: Arc::default() }
+    }
+}
+
+/// What one call may cost.
+pub(crate) const BOUNDS: CallBounds = CallBounds {
+    connect_timeout: Duration::from_millis(limits::CALL_CONNECT_TIMEOUT_MS),
+    total_timeout: Duration::from_millis(limits::CALL_TIMEOUT_MS),
+    max_answer_bytes: limits::MAX_CALL_ANSWER_BYTES,
+};

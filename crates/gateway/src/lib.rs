@@ -1,0 +1,18 @@
+//! The use case of a call: whoever calls a tool, over whatever face, calls it here.
+//!
+//! A call is resolved by the names and ids of one snapshot, decided by the domain's one decision function, completed by
+//! the locks, sent to the upstream under the tool's own name, and answered with the exact text of the result. What is
+//! refused is refused before anything is sent.
+//!
+//! This crate must never know a transport of callers, a protocol of servers, or a store.
+//!
+//! Start reading at [`call_tool`].
+
+mod call_tool;
+mod gateway;
+mod room;
+mod schemas;
+
+pub use call_tool::{CallTool, ToolRef, call_tool};
+pub use gateway::Gateway;
+pub use toolgate_upstream::CallNotice;

@@ -1,0 +1,100 @@
+use std::pin::Pin;
+
+use futures::{Stream, StreamExt, future, stream};
+use tokio::sync::mpsc;
+use tonic::{Request, Response, Status};
+use toolgate_api_proto::v1::{self as pb, call_tool_response::Event, tool_gateway_server::ToolGateway};
+use toolgate_definition::arguments::{Arguments, ArgumentsError};
+use toolgate_domain::{Caller, Fault};
+use toolgate_gateway::{CallNotice, CallTool, Gateway, ToolRef, call_tool};
+
+use crate::{Gate, convert::fields, rpc::Rpc};
+
+/// Progress that waits for a caller who reads slowly; what comes on top of it is not told.
+const MAX_WAITING_EVENTS: usize = 16;
+
+/// `ToolGateway` over the use case of a call.
+#[derive(Debug, Clone)]
+pub struct GatewayService {
+    gateway: Gateway,
+    gate: Gate,
+}
+
+type Events = Pin<Box<dyn Stream<Item = Result<pb::CallToolResponse, Status>> + Send>>;
+
+impl GatewayService {
+    /// Calls through `gateway`.
+    pub fn new(gateway: Gateway, gate: Gate) -> Self {
+        Self { gateway, gate }
+    }
+
+    async fn begin(&self, caller: Caller, ask: pb::CallToolRequest) -> Result<Events, Fault> {
+        let call = self.call(&caller, ask)?;
+        let (gateway, gate) = (self.gateway.clone(), self.gate.clone());
+        let (events, told) = mpsc::channel(MAX_WAITING_EVENTS);
+        let calling = async move {
+            let progress = |CallNotice::Progress(members): CallNotice| {
+                let progress_json = format!("{{{members}}}");
+                let event = Event::Progress(pb::CallToolProgress { progress_json });
+                // Where the caller is behind, the next one tells it more.
+                let _ = events.try_send(Ok(response(event)));
+            };
+            let called = call_tool(&gateway, call, &progress).await;
+            let last = match called {
+                Ok(result_json) => Ok(response(Event::Result(pb::CallToolResult { result_json }))),
+                Err(fault) => Err(gate.status(Rpc::CallTool, &fault)),
+            };
+            // It fails only where nobody waits any more.
+            let _ = events.send(last).await;
+        };
+        let told = stream::unfold(told, |mut told| async { told.recv().await.map(|event| (event, told)) });
+        let calling = stream::once(calling).filter_map(|()| future::ready(None));
+        Ok(Box::pin(stream::select(told, calling)))
+    }
+
+    fn call(&self, caller: &Caller, ask: pb::CallToolRequest) -> Result<CallTool, Fault> {
+        let (client, tokens) = self.gate.tenant(caller, &ask.client_id)?;
+        Ok(CallTool {
+            client,
+            agent: caller.agent,
+            key: caller.key,
+            tool: tool_ref(ask.tool)?,
+            arguments: arguments(&ask.arguments_json).map_err(|error| misread(&error))?,
+            wants_progress: ask.wants_progress,
+            min_revision: tokens.open_revision(&ask.min_revision, "min_revision")?,
+        })
+    }
+}
+
+fn response(event: Event) -> pb::CallToolResponse {
+    pb::CallToolResponse { event: Some(event) }
+}
+
+fn tool_ref(tool: Option<pb::call_tool_request::Tool>) -> Result<ToolRef, Fault> {
+    use pb::call_tool_request::Tool;
+    match tool {
+        Some(Tool::NamespacedName(name)) if !name.is_empty() => Ok(ToolRef::Name(name)),
+        Some(Tool::ToolId(id)) => fields::required(&id, "tool_id").map(ToolRef::Id),
+        Some(Tool::NamespacedName(_)) | None => {
+            Err(Fault::invalid("tool", "is required: a namespaced_name or a tool_id"))
+        }
+    }
+}
+
+fn arguments(text: &str) -> Result<Arguments, ArgumentsError> {
+    if text.is_empty() { Ok(Arguments::none()) } else { Arguments::parse(text) }
+}
+
+fn misread(error: &ArgumentsError) -> Fault {
+    Fault::invalid("arguments_json", error.to_string())
+}
+
+#[tonic::async_trait]
+impl ToolGateway for GatewayService {
+    type CallToolStream = Events;
+
+    async fn call_tool(&self, request: Request<pb::CallToolRequest>) -> Result<Response<Events>, Status> {
+        let call = |caller, request: Request<_>| self.begin(caller, request.into_inner());
+        self.gate.run(Rpc::CallTool, request, call).await
+    }
+}

@@ -1,0 +1,226 @@
+//! Calls of tools, held to every rule of the catalogue.
+
+use tonic::{Code, Status};
+use tonic_types::StatusExt;
+use toolgate_api_proto::v1::{self as pb, call_tool_request::Tool, tool_governance_server::ToolGovernance};
+use toolgate_test_support::{
+    eventually::eventually,
+    scripted_servers::{Called, complete},
+};
+use toolgate_upstream::{CallError, ListingError};
+
+use crate::ring::{ALL, Key, Ring, called, definition, reason, said, url};
+
+const TAKES: &str = r#"{"name":"send","inputSchema":{"type":"object","properties":{"to":{"type":"string"},
+    "token":{"type":"string"},"n":{"type":"integer"}},"required":["to"],"additionalProperties":false}}"#;
+
+fn by_name(name: &str, arguments_json: &str) -> pb::CallToolRequest {
+    let tool = Some(Tool::NamespacedName(name.into()));
+    pb::CallToolRequest { tool, arguments_json: arguments_json.into(), ..Default::default() }
+}
+
+async fn call(ring: &Ring, key: &Key, name: &str, arguments: &str) -> Result<String, Status> {
+    called(ring, key, by_name(name, arguments)).await.map(|(_, result)| result)
+}
+
+/// A ring with the upstream `srv`, all of whose tools are approved.
+async fn serving(entries: &[&str]) -> Ring {
+    let ring = Ring::new().await;
+    ring.upstream(&ring.operator, "srv", entries).await;
+    for tool in ring.tools(&ring.operator).await {
+        ring.approve(&ring.operator, &tool).await.unwrap();
+    }
+    ring
+}
+
+fn sent(ring: &Ring) -> Vec<(String, String)> {
+    ring.servers.calls().into_iter().map(|Called { name, arguments, .. }| (name, arguments)).collect()
+}
+
+/// BR-079.
+#[tokio::test]
+async fn a_call_reaches_the_upstream_under_its_own_name_with_the_arguments_as_they_are_spelt() {
+    let ring = serving(&[&definition("a", "d")]).await;
+    let arguments = r#"{ "n": 9007199254740993, "x":1.0, "e":1E400, "z":null, "s":"\u00e9" }"#;
+    let result = call(&ring, &ring.operator, "srv__a", arguments).await.unwrap();
+    assert_eq!(sent(&ring), [("a".to_owned(), arguments.to_owned())]);
+    assert_eq!(result, format!(r#"{{"content":[],"sent":{arguments}}}"#));
+    let id = ring.tools(&ring.operator).await[0].id.clone();
+    let by_id = pb::CallToolRequest { tool: Some(Tool::ToolId(id)), ..Default::default() };
+    called(&ring, &ring.operator, by_id).await.unwrap();
+    assert_eq!(sent(&ring)[1], ("a".to_owned(), "{}".to_owned()), "no arguments are none");
+}
+
+/// BR-071.
+#[tokio::test]
+async fn law_04_what_is_not_served_is_refused_before_anything_is_sent() {
+    let ring = serving(&[&definition("a", "d"), &definition("b", "d"), &definition("c", "d")]).await;
+    let key = &ring.operator;
+    let [a, b, _] = &ring.tools(key).await[..] else { panic!("three tools") };
+    ring.lists(key, "srv", &[&definition("a", "another"), &definition("b", "d"), &definition("new", "d")])
+        .await;
+    let disable = pb::DisableToolRequest { id: b.id.clone(), ..Default::default() };
+    said(ring.governance.disable_tool(key.asks(disable))).await.unwrap();
+    for (name, state) in [("a", "DRIFTED"), ("b", "DISABLED"), ("c", "REMOVED"), ("new", "UNAPPROVED")] {
+        let refused = call(&ring, key, &format!("srv__{name}"), "").await.unwrap_err();
+        let info = refused.get_details_error_info().unwrap();
+        assert_eq!((refused.code(), info.reason.as_str()), (Code::FailedPrecondition, "TOOL_NOT_SERVED"));
+        assert_eq!(info.metadata["state"], state);
+    }
+    for unknown in ["srv__x", "srv_a", "a", "srv__A", "srv__a "] {
+        let refused = call(&ring, key, unknown, "").await;
+        assert_eq!(reason(refused), (Code::NotFound, "TOOL_NOT_FOUND".into()), "{unknown}");
+    }
+    let nameless = called(&ring, key, pb::CallToolRequest::default()).await;
+    assert_eq!(reason(nameless), (Code::InvalidArgument, "FIELD_INVALID".into()));
+    assert_eq!(sent(&ring), []);
+
+    // The moment it is served again, it is called again.
+    let drifted = ring.tools(key).await.into_iter().find(|tool| tool.id == a.id).unwrap();
+    ring.approve(key, &drifted).await.unwrap();
+    call(&ring, key, "srv__a", "").await.unwrap();
+    assert_eq!(sent(&ring).len(), 1);
+}
+
+#[tokio::test]
+async fn law_05_an_agent_calls_exactly_what_it_lists() {
+    let ring = serving(&[&definition("a", "d")]).await;
+    ring.upstream(&ring.operator, "other", &[&definition("a", "d"), &definition("b", "d")]).await;
+    let other = ring.tools(&ring.operator).await.into_iter().find(|tool| tool.namespaced_name == "other__a");
+    ring.approve(&ring.operator, &other.unwrap()).await.unwrap();
+    let agent = ring.agent(&ring.operator, "support", &["other"]).await;
+    let agent = ring.agent_key(&agent.id).await;
+    let view = pb::ToolView::Served.into();
+    for key in [&agent, &ring.operator] {
+        let listed = ring.list(key, pb::ListToolsRequest { view, ..Default::default() }).await.unwrap();
+        let listed: Vec<_> = listed.tools.into_iter().map(|tool| tool.namespaced_name).collect();
+        for name in ["srv__a", "other__a", "other__b"] {
+            let answer = call(&ring, key, name, "").await;
+            assert_eq!(answer.is_ok(), listed.iter().any(|listed| listed == name), "{name}: {answer:?}");
+        }
+    }
+    // What the agent does not reach does not exist for it; of what it reaches it is told why.
+    let unreached = call(&ring, &agent, "srv__a", "").await;
+    assert_eq!(reason(unreached), (Code::NotFound, "TOOL_NOT_FOUND".into()));
+    let unapproved = call(&ring, &agent, "other__b", "").await;
+    assert_eq!(reason(unapproved), (Code::FailedPrecondition, "TOOL_NOT_SERVED".into()));
+}
+
+/// BR-073.
+#[tokio::test]
+async fn law_06_a_locked_input_is_sent_with_its_value_whatever_the_caller_sends() {
+    let ring = serving(&[TAKES]).await;
+    let id = ring.tools(&ring.operator).await[0].id.clone();
+    let set_json = r#"{"token":"the \u0022fixed\u0022 one"}"#.to_owned();
+    let lock = pb::UpdateToolLocksRequest { id, set_json, ..Default::default() };
+    said(ring.governance.update_tool_locks(ring.operator.asks(lock))).await.unwrap();
+    for (arguments, expected) in [
+        (r#"{"to":"x"}"#, r#"{"to":"x","token":"the \u0022fixed\u0022 one"}"#),
+        (r#"{"token":"mine","to":"x"}"#, r#"{"token":"the \u0022fixed\u0022 one","to":"x"}"#),
+        (r#"{"t\u006fken":null,"to":"x"}"#, r#"{"t\u006fken":"the \u0022fixed\u0022 one","to":"x"}"#),
+    ] {
+        call(&ring, &ring.operator, "srv__send", arguments).await.unwrap();
+        assert_eq!(sent(&ring).pop().unwrap().1, expected);
+    }
+    let refused = call(&ring, &ring.operator, "srv__send", r#"{"token":"mine"}"#).await.unwrap_err();
+    let said = format!("{} {:?}", refused.message(), String::from_utf8_lossy(refused.details()));
+    assert!(!said.contains("fixed") && !said.contains("token"), "{said}");
+}
+
+#[tokio::test]
+async fn arguments_that_do_not_fit_are_refused_with_each_place() {
+    let ring = serving(&[TAKES]).await;
+    let refused = call(&ring, &ring.operator, "srv__send", r#"{"n":"7","x":1}"#).await.unwrap_err();
+    assert_eq!(reason::<()>(Err(refused.clone())), (Code::InvalidArgument, "ARGUMENTS_MISFIT".into()));
+    let violations = refused.get_details_bad_request().unwrap().field_violations;
+    let fields: Vec<_> = violations.iter().map(|violation| violation.field.as_str()).collect();
+    assert_eq!(violations.len(), 3, "{violations:?}");
+    assert!(fields.contains(&"arguments_json/n") && fields.contains(&"arguments_json"), "{fields:?}");
+    for malformed in ["null", "[]", "{", r#"{"to":"a","to":"b"}"#, r#"{"to":{"a":1,"\u0061":2}}"#] {
+        let refused = call(&ring, &ring.operator, "srv__send", malformed).await;
+        assert_eq!(reason(refused), (Code::InvalidArgument, "FIELD_INVALID".into()), "{malformed}");
+    }
+    assert_eq!(sent(&ring), []);
+}
+
+#[tokio::test]
+async fn what_the_upstream_says_instead_of_a_result_is_told_with_whether_the_tool_may_have_run() {
+    let ring = serving(&[&definition("a", "d")]).await;
+    let refusing = |error, may_have_run| Err(CallError { error, may_have_run });
+    let server = |code| ListingError::Rpc { code, message: "database is locked".into() };
+    ring.servers.ends_calls(&url("srv"), refusing(server(-32603), false));
+    let refused = call(&ring, &ring.operator, "srv__a", "").await.unwrap_err();
+    let info = refused.get_details_error_info().unwrap();
+    assert_eq!((refused.code(), info.reason.as_str()), (Code::FailedPrecondition, "UPSTREAM_REFUSED"));
+    assert_eq!(
+        (info.metadata["code"].as_str(), info.metadata["message"].as_str()),
+        ("-32603", "database is locked")
+    );
+    for (may_have_run, outcome) in [(true, "unknown"), (false, "unchanged")] {
+        let timeout = ListingError::Timeout("the call took longer than 5 ms".into());
+        ring.servers.ends_calls(&url("srv"), refusing(timeout, may_have_run));
+        let failed = call(&ring, &ring.operator, "srv__a", "").await.unwrap_err();
+        let info = failed.get_details_error_info().unwrap();
+        assert_eq!((failed.code(), info.reason.as_str()), (Code::Unavailable, "UPSTREAM_FAILED"));
+        assert_eq!(
+            (info.metadata["outcome"].as_str(), failed.message().contains("may have run")),
+            (outcome, may_have_run)
+        );
+    }
+}
+
+/// BR-067.
+#[tokio::test]
+async fn a_server_that_no_longer_knows_the_tool_is_listed_anew() {
+    let ring = serving(&[&definition("a", "d")]).await;
+    ring.servers.answers(&url("srv"), complete(&[&definition("a", "moved")]));
+    let unknown = ListingError::Rpc { code: -32602, message: "Unknown tool: a".into() };
+    ring.servers.ends_calls(&url("srv"), Err(CallError { error: unknown, may_have_run: false }));
+    call(&ring, &ring.operator, "srv__a", "").await.unwrap_err();
+    let drifted = async || {
+        let tools = ring.tools(&ring.operator).await;
+        (tools[0].state() == pb::ToolState::Drifted).then_some(())
+    };
+    eventually("the new listing is read", drifted).await;
+    let refused = call(&ring, &ring.operator, "srv__a", "").await;
+    assert_eq!(reason(refused), (Code::FailedPrecondition, "TOOL_NOT_SERVED".into()));
+    assert_eq!(sent(&ring).len(), 1, "it is never forwarded on the old approval");
+}
+
+#[tokio::test]
+async fn progress_is_told_to_who_asks_before_the_result() {
+    let ring = serving(&[&definition("a", "d")]).await;
+    let asking = pb::CallToolRequest { wants_progress: true, ..by_name("srv__a", "") };
+    let (progress, _) = called(&ring, &ring.operator, asking).await.unwrap();
+    assert_eq!(progress, [r#"{"progress":1}"#]);
+    assert_eq!(called(&ring, &ring.operator, by_name("srv__a", "")).await.unwrap().0, [""; 0]);
+}
+
+#[tokio::test]
+async fn law_10_callers_share_a_session_only_within_one_agent_and_one_client() {
+    let ring = serving(&[&definition("a", "d")]).await;
+    let client = ring.client(2).await;
+    ring.upstream(&ring.key(&client, &ALL).await, "srv", &[&definition("a", "d")]).await;
+    let theirs = pb::ListToolsRequest { client_id: client.clone(), ..Default::default() };
+    let theirs = ring.list(&ring.operator, theirs).await.unwrap().tools.remove(0);
+    let approve = pb::ApproveToolRequest {
+        id: theirs.id,
+        client_id: client.clone(),
+        definition_hash: theirs.definition_hash,
+        ..Default::default()
+    };
+    said(ring.governance.approve_tool(ring.operator.asks(approve))).await.unwrap();
+    let agent = ring.agent(&ring.operator, "support", &["srv"]).await;
+    let (one, same) = (ring.agent_key(&agent.id).await, ring.agent_key(&agent.id).await);
+    let other = ring.agent(&ring.operator, "sales", &["srv"]).await;
+    let other = ring.agent_key(&other.id).await;
+    for key in [&one, &same, &other, &ring.operator] {
+        call(&ring, key, "srv__a", "").await.unwrap();
+    }
+    let elsewhere = pb::CallToolRequest { client_id: client, ..by_name("srv__a", "") };
+    called(&ring, &ring.operator, elsewhere).await.unwrap();
+    let shares: Vec<_> = ring.servers.calls().into_iter().map(|called| called.shares).collect();
+    assert_eq!(shares[0], shares[1], "two keys of one agent");
+    let distinct: std::collections::HashSet<_> = shares[1..].iter().map(|shares| shares.0).collect();
+    assert_eq!(distinct.len(), 4, "an agent, another, a key without one, the same key for another client");
+}
