@@ -16,7 +16,7 @@ use std::{net::SocketAddr, path::Path, process::ExitStatus};
 use tonic::transport::Channel;
 
 pub use builder::{ServerBuilder, toolgate};
-pub use caller::{Bearer, Caller, Catalog, Governance};
+pub use caller::{Bearer, Caller, Catalog, Gateway, Governance};
 pub use cli::{Finished, run};
 pub use http::{Answer, Events};
 pub use process::{Addresses, Exited, terminate};

@@ -15,6 +15,7 @@ mod refusal;
 mod steps;
 
 mod agents;
+mod calls;
 mod command_line;
 mod corpus;
 mod crash;

@@ -153,14 +153,20 @@ async fn law_04_only_what_is_served_is_listed_and_known_to_a_call() {
     let agent = with_scopes(&server, &["mcp:call"]).await;
     for caller in [&agent, &server.operator()] {
         assert_eq!(definitions(caller).await, [entry("srv__served", "d")]);
-        for name in ["srv__off", "srv__drifting", "srv__new", "srv__no_such"] {
+        for (name, state) in
+            [("srv__off", "disabled"), ("srv__drifting", "drifted"), ("srv__new", "unapproved")]
+        {
             let answer = call(caller, name).await;
-            assert_eq!(code(&answer), (400, -32602), "{name}");
-            let expected = format!(r#""message":"Unknown tool: {name}""#);
-            assert!(answer.text().contains(&expected), "{}", answer.text());
+            assert!(answer.text().contains(&format!("the tool is {state}")), "{}", answer.text());
+            assert!(answer.text().contains(r#""isError":true"#), "{}", answer.text());
         }
-        assert!(call(caller, "srv__served").await.text().contains(r#""isError":true"#));
+        let unknown = call(caller, "srv__no_such").await;
+        assert_eq!(code(&unknown), (400, -32602));
+        assert!(unknown.text().contains(r#""message":"Unknown tool: srv__no_such""#), "{}", unknown.text());
     }
+    assert_eq!(scripted.received_for("tools/call").len(), 0, "what is refused is not sent");
+    assert!(call(&agent, "srv__served").await.text().contains(r#""sent":{}"#));
+    assert_eq!(scripted.received_for("tools/call").len(), 1);
 }
 
 #[tokio::test]
@@ -204,7 +210,8 @@ async fn law_06_locks_and_overrides_are_in_what_an_agent_reads() {
     governance.rename_tool(rename).await.unwrap();
     let expected = r#"{"name":"tell","description":"Tells us.","inputSchema":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]},"x":1.0,"annotations":{"readOnlyHint":true}}"#;
     assert_eq!(definitions(&server.operator()).await, [expected]);
-    assert!(call(&server.operator(), "tell").await.text().contains("not enabled"));
+    let misfitting = call(&server.operator(), "tell").await;
+    assert!(misfitting.text().contains(r#"\"text\" is a required property"#), "{}", misfitting.text());
     assert_eq!(code(&call(&server.operator(), "srv__send").await), (400, -32602));
 }
 

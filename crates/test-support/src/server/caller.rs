@@ -6,7 +6,8 @@ use tonic::{
     transport::Channel,
 };
 use toolgate_api_proto::v1::{
-    tool_catalog_client::ToolCatalogClient, tool_governance_client::ToolGovernanceClient,
+    tool_catalog_client::ToolCatalogClient, tool_gateway_client::ToolGatewayClient,
+    tool_governance_client::ToolGovernanceClient,
 };
 
 use super::{
@@ -21,6 +22,12 @@ use super::{
 pub type Catalog = ToolCatalogClient<InterceptedService<Channel, Bearer>>;
 /// The client of `ToolGovernance`.
 pub type Governance = ToolGovernanceClient<InterceptedService<Channel, Bearer>>;
+
+/// The client of `ToolGateway`.
+pub type Gateway = ToolGatewayClient<InterceptedService<Channel, Bearer>>;
+
+/// Bytes of a result that are taken.
+const MAX_RESULT_BYTES: usize = 32 * 1024 * 1024;
 
 /// Puts a key on every call.
 #[derive(Debug, Clone)]
@@ -56,6 +63,12 @@ impl Caller {
     /// Governance.
     pub fn governance(&self) -> Governance {
         ToolGovernanceClient::with_interceptor(self.channel.clone(), self.bearer())
+    }
+
+    /// The gateway.
+    pub fn gateway(&self) -> Gateway {
+        let client = ToolGatewayClient::with_interceptor(self.channel.clone(), self.bearer());
+        client.max_decoding_message_size(MAX_RESULT_BYTES)
     }
 
     fn bearer(&self) -> Bearer {
