@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 /// Lines longer than this end the server.
 const MAX_LINE_BYTES: u64 = 1024 * 1024;
 const METHOD_NOT_FOUND: i64 = -32601;
+const INVALID_PARAMS: i64 = -32602;
 
 /// Answers requests until the input ends.
 pub(crate) fn answer(mut input: impl BufRead, mut output: impl Write, edition_file: &Path) -> io::Result<()> {
@@ -21,7 +22,7 @@ pub(crate) fn answer(mut input: impl BufRead, mut output: impl Write, edition_fi
         if let Ok(request) = serde_json::from_str::<Value>(&line)
             && let Some(id) = request.get("id")
         {
-            writeln!(output, "{}", reply(id, request["method"].as_str().unwrap_or_default(), edition_file))?;
+            writeln!(output, "{}", reply(id, &request, edition_file))?;
             output.flush()?;
         }
         line.clear();
@@ -29,8 +30,8 @@ pub(crate) fn answer(mut input: impl BufRead, mut output: impl Write, edition_fi
     Ok(())
 }
 
-fn reply(id: &Value, method: &str, edition_file: &Path) -> Value {
-    match method {
+fn reply(id: &Value, request: &Value, edition_file: &Path) -> Value {
+    match request["method"].as_str().unwrap_or_default() {
         "initialize" => json!({"jsonrpc": "2.0", "id": id, "result": {
             "protocolVersion": "2025-11-25",
             "capabilities": {"tools": {}},
@@ -40,10 +41,22 @@ fn reply(id: &Value, method: &str, edition_file: &Path) -> Value {
         "tools/list" => {
             json!({"jsonrpc": "2.0", "id": id, "result": {"tools": tools(edition(edition_file))}})
         }
-        _ => {
-            json!({"jsonrpc": "2.0", "id": id, "error": {"code": METHOD_NOT_FOUND, "message": "method not found"}})
-        }
+        "tools/call" => call(id, &request["params"], &tools(edition(edition_file))),
+        _ => error(id, METHOD_NOT_FOUND, "method not found"),
     }
+}
+
+/// Nothing is forecast and no alarm rings: each tool tells what it was sent.
+fn call(id: &Value, params: &Value, tools: &[Value]) -> Value {
+    let Some(tool) = tools.iter().find(|tool| tool["name"] == params["name"]) else {
+        return error(id, INVALID_PARAMS, "unknown tool");
+    };
+    let told = format!("{} was sent {}", tool["name"].as_str().unwrap_or_default(), params["arguments"]);
+    json!({"jsonrpc": "2.0", "id": id, "result": {"content": [{"type": "text", "text": told}]}})
+}
+
+fn error(id: &Value, code: i64, message: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
 }
 
 fn edition(file: &Path) -> u32 {

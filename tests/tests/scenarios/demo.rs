@@ -65,7 +65,12 @@ async fn the_demo_shows_a_tool_in_each_state_and_the_commands_that_it_names_work
     let stale = approve(&hash("approved hash")).await;
     assert_eq!(stale.code, Some(4), "{}", stale.stderr);
     assert!(stale.stderr.contains(&hash("hash ")), "{}", stale.stderr);
+    let send = async || cli(&["call", "sample__notes_send", r#"{"to":"ops","note":"n"}"#]).await;
+    let drifted = send().await;
+    assert_eq!(drifted.code, Some(4), "{}", drifted.stderr);
+    assert!(drifted.stderr.contains("the tool is drifted"), "{}", drifted.stderr);
     assert!(approve(&hash("hash ")).await.succeeded().contains("served"));
+    assert_eq!(send().await.succeeded(), "notes_send was sent {\"note\":\"n\",\"to\":\"ops\"}\n");
 
     terminate(&demo);
     assert_eq!(timeout(PATIENCE, demo.wait()).await.unwrap().unwrap().code(), Some(0));

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use toolgate_definition::arguments::{Arguments, InputSchema, Judgement};
 use toolgate_definition::json::Node;
 use toolgate_definition::limits::MAX_LOCKS;
 use toolgate_definition::locks::{LockProblem, Locks, check};
@@ -32,6 +34,34 @@ fn real_definitions_are_taken_and_keep_their_value() {
         }
         let digest: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         println!("corpus {file}: {} definitions, digest {digest}", lines.lines().count());
+    }
+}
+
+/// Arguments as deep as a call may send them, in every input that a definition names.
+#[test]
+fn nearly_every_real_input_schema_can_judge_arguments() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
+    for file in FILES {
+        let Ok(lines) = fs::read_to_string(folder.join(file)) else {
+            println!("corpus absent: {file}");
+            continue;
+        };
+        let mut judged = 0;
+        let mut unjudged = BTreeMap::<(usize, String), usize>::new();
+        for definition in lines.lines().map(|line| Arc::new(listed(line))) {
+            let schema = InputSchema::new(Arc::clone(&definition));
+            for depth in [0, 2, 5] {
+                let value = format!("{}1{}", r#"{"a":["#.repeat(depth), "]}".repeat(depth));
+                let arguments = Arguments::parse(&format!(r#"{{"a":{value}}}"#)).unwrap();
+                match schema.judge(&arguments, &Locks::default()) {
+                    Judgement::Fits | Judgement::Misfits(_) => judged += 1,
+                    Judgement::CannotBeJudged(why) => *unjudged.entry((depth, why)).or_default() += 1,
+                }
+            }
+        }
+        let count: usize = unjudged.values().sum();
+        println!("corpus {file}: {judged} judgements, {count} impossible: {unjudged:#?}");
+        assert!(count * 50 <= judged, "more than 2 % cannot be judged");
     }
 }
 

@@ -11,6 +11,7 @@ use tonic::codegen::BoxStream;
 use tonic::{Response, Status};
 use toolgate_api_proto::WholeAnswer;
 use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
+use toolgate_api_proto::v1::tool_gateway_server::ToolGateway;
 use toolgate_api_proto::v1::*;
 use toolgate_http_facade::{FacadeSettings, router};
 use toolgate_mcp_face::McpSettings;
@@ -197,7 +198,7 @@ impl Face {
             sealer: Arc::clone(&SEALER),
             random: Arc::new(|| 0xdef),
         };
-        let beside = toolgate_mcp_face::routes(Arc::clone(&double), mcp);
+        let beside = toolgate_mcp_face::routes(Arc::clone(&double), Arc::clone(&double) as Arc<_>, mcp);
         Self { router: router(Arc::clone(&double), settings, beside), double }
     }
 
@@ -271,5 +272,17 @@ pub(crate) fn tool(definition: &str) -> Tool {
         update_time: moment(1_767_225_661, 45_999_999),
         remove_time: None,
         etag: "t".to_owned(),
+    }
+}
+
+#[tonic::async_trait]
+impl ToolGateway for Double {
+    type CallToolStream = BoxStream<CallToolResponse>;
+
+    async fn call_tool(
+        &self,
+        _: tonic::Request<CallToolRequest>,
+    ) -> Result<Response<Self::CallToolStream>, Status> {
+        Err(Status::unimplemented("not by this double"))
     }
 }

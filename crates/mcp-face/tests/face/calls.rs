@@ -127,7 +127,7 @@ async fn a_batch_answers_its_calls() {
 }
 
 #[tokio::test]
-async fn law_04_a_tool_that_is_not_served_is_unknown() {
+async fn a_tool_that_is_not_there_is_unknown() {
     let face = Face::new(&[A]);
     let session = face.session("2025-11-25").await;
     for name in ["s__hidden", "", "s__A"] {

@@ -172,7 +172,9 @@ impl ToolGateway for GatewayDouble {
         }
         let mut events = self.0.events.lock().unwrap().drain(..).collect::<Vec<_>>();
         if events.is_empty() {
-            events.push(Ok(result(&format!(r#"{{"content":[],"sent":{}}}"#, request.arguments_json))));
+            let sent =
+                Some(request.arguments_json.as_str()).filter(|sent| !sent.is_empty()).unwrap_or("null");
+            events.push(Ok(result(&format!(r#"{{"content":[],"sent":{sent}}}"#))));
         }
         Ok(Response::new(Box::pin(futures::stream::iter(events))))
     }
