@@ -6,7 +6,6 @@
 //! one task at a time ([`Syncs`]), which also hears of changes from a server that tells them ([`follow`]), and no upstream
 //! ever waits for another's server ([`turns`]).
 
-mod endpoint;
 mod follow;
 mod history;
 mod limits;
@@ -21,9 +20,10 @@ mod tally;
 mod turns;
 mod write;
 
-pub use endpoint::endpoint;
 pub use history::HistoryLimits;
 pub use limits::SyncLimits;
+pub(crate) use run::Syncer;
 pub use run::{Report, Summary};
 pub use supervisor::Syncs;
 pub use tally::SyncTally;
+pub(crate) use turns::Turns;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
-use toolgate_api_proto::v1::{Effect, NamePolicy, ToolState, ToolView};
+use toolgate_api_proto::v1::{Effect, NamePolicy, ToolState, ToolView, UpstreamAuth};
 
 use crate::exit::EXIT_CODES_HELP;
 
@@ -182,6 +182,9 @@ pub struct AddUpstream {
     /// How its tools get the names that agents call them by.
     #[arg(long, default_value = "strict", value_name = "POLICY")]
     pub name_policy: NamePolicyWord,
+    /// Whose credential the server is reached with; when absent, `static` where one is given, else `none`.
+    #[arg(long, value_name = "WHOSE")]
+    pub auth: Option<AuthWord>,
     /// Check everything, write nothing.
     #[arg(long)]
     pub dry_run: bool,
@@ -194,7 +197,8 @@ pub struct AddUpstream {
 #[derive(Debug, Clone, Args)]
 #[command(group(
     ArgGroup::new("change").required(true).multiple(true).args([
-        "url", "header_file", "no_headers", "allow_private", "env_file", "no_env", "display_name", "name_policy", "command",
+        "url", "header_file", "no_headers", "allow_private", "env_file", "no_env", "display_name", "name_policy", "auth",
+        "command",
     ])
 ))]
 pub struct UpdateUpstream {
@@ -232,6 +236,9 @@ pub struct UpdateUpstream {
     /// How its tools get the names that agents call them by.
     #[arg(long, value_name = "POLICY")]
     pub name_policy: Option<NamePolicyWord>,
+    /// Whose credential the server is reached with.
+    #[arg(long, value_name = "WHOSE")]
+    pub auth: Option<AuthWord>,
     /// Let approvals count that were given for the endpoint before; takes the scope `mcp:admin`.
     #[arg(long)]
     pub keep_approvals: bool,
@@ -353,6 +360,14 @@ pub enum ToolCommand {
         /// Go by the upstream's name policy again.
         #[arg(long)]
         clear: bool,
+    },
+    /// Ask the server behind what is attached to an agent for its tools, at this moment; ends with 6 when it cannot be listed.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Live {
+        /// The agent: name or id.
+        agent: String,
+        /// What is attached: name or id. That of a server is its slug.
+        attachment: String,
     },
     /// Follow the catalogue: every tool as it is, then each change. Resumes by itself.
     #[command(after_help = EXIT_CODES_HELP)]
@@ -591,6 +606,27 @@ impl From<NamePolicyWord> for NamePolicy {
         match word {
             NamePolicyWord::Strict => Self::Strict,
             NamePolicyWord::Repair => Self::Repair,
+        }
+    }
+}
+
+/// Whose credential a tool server is reached with.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum AuthWord {
+    /// Nobody's.
+    None,
+    /// Its own: headers, or an environment.
+    Static,
+    /// That of whoever uses it. Headers are for its syncs alone; without any it is never synced.
+    PerUser,
+}
+
+impl From<AuthWord> for UpstreamAuth {
+    fn from(word: AuthWord) -> Self {
+        match word {
+            AuthWord::None => Self::None,
+            AuthWord::Static => Self::Static,
+            AuthWord::PerUser => Self::PerUser,
         }
     }
 }

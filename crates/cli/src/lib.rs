@@ -43,6 +43,7 @@ mod client;
 mod comparison;
 mod history;
 mod key;
+mod live;
 mod pairs_file;
 mod ruling;
 mod tool;
@@ -53,8 +54,8 @@ mod watch;
 use std::io::{self, BufReader, IsTerminal};
 
 pub use args::{
-    AddUpstream, AgentCommand, Approve, Attach, AuditCommand, ClientCommand, Command, EffectWord, Globals,
-    KeyCommand, NamePolicyWord, Rule, State, ToolCommand, UpdateUpstream, UpstreamCommand, View,
+    AddUpstream, AgentCommand, Approve, Attach, AuditCommand, AuthWord, ClientCommand, Command, EffectWord,
+    Globals, KeyCommand, NamePolicyWord, Rule, State, ToolCommand, UpdateUpstream, UpstreamCommand, View,
 };
 pub use audit::Known;
 pub use console::Console;

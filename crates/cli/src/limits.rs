@@ -8,6 +8,9 @@ pub(crate) const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 /// Largest result of a call taken: what the server lets an upstream send, and room for the rest.
 pub(crate) const MAX_RESULT_BYTES: usize = 17 * 1024 * 1024;
 
+/// Largest message that is taken of a server's list, which is not cut into pages: its 16 MiB, and names.
+pub(crate) const MAX_LIVE_MESSAGE_BYTES: usize = 24 * 1024 * 1024;
+
 /// For opening the connection.
 pub(crate) const CONNECT_DEADLINE: Duration = Duration::from_secs(5);
 
@@ -16,6 +19,9 @@ pub(crate) const CALL_DEADLINE: Duration = Duration::from_secs(30);
 
 /// For a call of a tool: a little longer than the server lets it take.
 pub(crate) const TOOL_CALL_DEADLINE: Duration = Duration::from_secs(310);
+
+/// For a tool server that is asked at this moment.
+pub(crate) const LIVE_DEADLINE: Duration = Duration::from_secs(90);
 
 /// For a sync that is waited for.
 pub(crate) const SYNC_DEADLINE: Duration = Duration::from_secs(180);

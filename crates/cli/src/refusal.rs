@@ -68,9 +68,9 @@ fn remedy(reason: ErrorReason, metadata: &HashMap<String, String>) -> Option<Str
         ErrorReason::AgentNotFound | ErrorReason::AgentNameTaken => {
             "`toolgate agent list` shows what there is".to_owned()
         }
-        ErrorReason::AttachmentNotFound | ErrorReason::AttachmentNameTaken => {
-            "`toolgate agent show NAME` shows what is attached".to_owned()
-        }
+        ErrorReason::AttachmentNotFound
+        | ErrorReason::AttachmentNameTaken
+        | ErrorReason::AttachmentNotMcp => "`toolgate agent show NAME` shows what is attached".to_owned(),
         ErrorReason::ApiKeyNotFound => "`toolgate key list` shows what there is".to_owned(),
         ErrorReason::ClientNameTaken => "`toolgate client list` shows what there is".to_owned(),
         ErrorReason::OperatorRequired => "use an operator key".to_owned(),

@@ -10,7 +10,7 @@ use crate::console::Console;
 use crate::error::CommandError;
 use crate::render::{json, text};
 use crate::ruling::Ruling;
-use crate::{approve, history, upstream, watch};
+use crate::{approve, history, live, upstream, watch};
 
 pub(crate) async fn run(
     command: ToolCommand,
@@ -53,6 +53,9 @@ pub(crate) async fn run(
         }
         ToolCommand::Rename { rule, new, .. } => {
             Ruling::Rename(new).make(rule, json, connection, console).await
+        }
+        ToolCommand::Live { agent, attachment } => {
+            live::run(agent, attachment, json, connection, console).await
         }
         ToolCommand::Watch { view } => watch::run(view, json, connection, console).await,
     }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use toolgate_api_proto::FieldMask;
 use toolgate_api_proto::v1::{
-    HttpTransport, NamePolicy, StdioTransport, UpdateUpstreamRequest, Upstream, upstream::Transport,
+    HttpTransport, NamePolicy, StdioTransport, UpdateUpstreamRequest, Upstream, UpstreamAuth,
+    upstream::Transport,
 };
 
 use crate::args::UpdateUpstream;
@@ -55,6 +56,10 @@ fn change(args: UpdateUpstream) -> Result<(Upstream, Vec<&'static str>), Command
     if let Some(policy) = args.name_policy {
         upstream.set_name_policy(NamePolicy::from(policy));
         paths.push("name_policy");
+    }
+    if let Some(auth) = args.auth {
+        upstream.set_auth(UpstreamAuth::from(auth));
+        paths.push("auth");
     }
     let (mut http, mut stdio) = (HttpTransport::default(), StdioTransport::default());
     let before = paths.len();

@@ -6,7 +6,7 @@ use std::path::Path;
 use toolgate_api_proto::v1::create_upstream_request::Transport;
 use toolgate_api_proto::v1::{
     CreateUpstreamRequest, DeleteUpstreamRequest, GetUpstreamRequest, HttpTransport, ListUpstreamsRequest,
-    NamePolicy, StdioTransport, SyncUpstreamRequest, Upstream, UpstreamHealth,
+    NamePolicy, StdioTransport, SyncUpstreamRequest, Upstream, UpstreamAuth, UpstreamHealth,
 };
 
 use crate::args::{AddUpstream, UpstreamCommand};
@@ -50,6 +50,7 @@ async fn add(
         transport: Some(transport),
         validate_only: args.dry_run,
         name_policy: NamePolicy::from(args.name_policy).into(),
+        auth: args.auth.map_or(UpstreamAuth::Unspecified, UpstreamAuth::from).into(),
     };
     let response = connection.governance().await?.create_upstream(call(request)).await?.into_inner();
     let upstream = present(response.upstream)?;
@@ -198,6 +199,7 @@ fn judge(upstream: Upstream, console: &mut Console<'_>) -> Result<(), CommandErr
             "warning: the listing stopped early, so no tool was removed: {}",
             upstream.last_error
         )),
+        UpstreamHealth::Unknown if !upstream.last_error.is_empty() => console.note(&upstream.last_error),
         UpstreamHealth::Unspecified | UpstreamHealth::Unknown | UpstreamHealth::Ok => Ok(()),
     }
 }

@@ -173,6 +173,14 @@ pub static FIELDS: &[Field] = &[
         show: |settings| integer(settings.sync.listing_timeout_ms),
     },
     Field {
+        key: "server_tools.keep_seconds",
+        env: "TOOLGATE_SERVER_TOOLS_KEEP_SECONDS",
+        flag: Some("server-tools-keep-seconds"),
+        help: "Seconds that a server's list is told on, where the server does not say; 0 asks it each time",
+        set: |settings, raw| number(raw, 0..=600).map(|seconds| settings.server_tools.keep_seconds = seconds),
+        show: |settings| integer(settings.server_tools.keep_seconds),
+    },
+    Field {
         key: "stop.grace_seconds",
         env: "TOOLGATE_GRACE_SECONDS",
         flag: Some("grace-seconds"),

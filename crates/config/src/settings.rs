@@ -25,6 +25,8 @@ pub struct Settings {
     pub outbound: Outbound,
     /// How upstreams are synced.
     pub sync: Sync,
+    /// How tool servers are asked outside of syncs.
+    pub server_tools: ServerTools,
     /// How the process ends.
     pub stop: Stop,
     /// Logs.
@@ -116,6 +118,13 @@ pub struct Sync {
     pub answer_timeout_ms: u32,
     /// Time for a whole listing, all its pages.
     pub listing_timeout_ms: u32,
+}
+
+/// How tool servers are asked for what they list at this moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerTools {
+    /// How long a list is told on that its server says nothing about. Zero tells none on.
+    pub keep_seconds: u32,
 }
 
 /// How the process ends.
@@ -224,6 +233,12 @@ impl Default for Sync {
             answer_timeout_ms: 30_000,
             listing_timeout_ms: 120_000,
         }
+    }
+}
+
+impl Default for ServerTools {
+    fn default() -> Self {
+        Self { keep_seconds: 60 }
     }
 }
 

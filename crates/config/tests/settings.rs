@@ -92,6 +92,7 @@ fn every_setting_is_taken_from_its_variable() {
         ("TOOLGATE_SYNC_CONNECT_TIMEOUT_MS", "6"),
         ("TOOLGATE_SYNC_ANSWER_TIMEOUT_MS", "7"),
         ("TOOLGATE_SYNC_LISTING_TIMEOUT_MS", "8"),
+        ("TOOLGATE_SERVER_TOOLS_KEEP_SECONDS", "9"),
         ("TOOLGATE_GRACE_SECONDS", "0"),
         ("TOOLGATE_LOG_FORMAT", "json"),
         ("TOOLGATE_LOG_LEVEL", "debug"),
@@ -111,6 +112,7 @@ fn every_setting_is_taken_from_its_variable() {
     assert_eq!(settings.sync.connect_timeout_ms, 6);
     assert_eq!(settings.sync.answer_timeout_ms, 7);
     assert_eq!(settings.sync.listing_timeout_ms, 8);
+    assert_eq!(settings.server_tools.keep_seconds, 9);
     assert_eq!(settings.stop.grace_seconds, 0);
     assert_eq!(settings.log.level, "debug");
     assert_eq!(settings.trace.otlp_endpoint.unwrap().as_str(), "http://collector:4317/");
@@ -140,6 +142,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("TOOLGATE_STDIO_ALLOW", "/bin/sh -c 'echo hi'", "quotes mean nothing here"),
     ("TOOLGATE_SYNC_INTERVAL_SECONDS", "0", "from 1 to 86400"),
     ("TOOLGATE_SYNC_ANSWER_TIMEOUT_MS", "-1", "from 1 to 600000"),
+    ("TOOLGATE_SERVER_TOOLS_KEEP_SECONDS", "601", "from 0 to 600"),
     ("TOOLGATE_GRACE_SECONDS", "99999999999", "from 0 to 3600"),
     ("TOOLGATE_LOG_FORMAT", "JSON", "write one of text, json"),
     ("TOOLGATE_LOG_LEVEL", " ", "write a value"),

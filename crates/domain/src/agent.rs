@@ -67,6 +67,17 @@ pub enum AttachmentKind {
     },
 }
 
+impl AttachmentKind {
+    /// As the documented shapes name it.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Mcp(_) => "mcp",
+            Self::Function { .. } => "function",
+            Self::FileSearch { .. } => "file_search",
+        }
+    }
+}
+
 impl Agent {
     /// What it reaches.
     pub fn reach(&self) -> Reach {

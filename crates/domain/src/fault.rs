@@ -53,6 +53,12 @@ pub enum Fault {
     /// Nothing of this id or name is attached to the agent.
     #[error("nothing of this id or name is attached to the agent")]
     AttachmentNotFound,
+    /// What is attached is no tool server, and only one can be asked.
+    #[error("what is attached is of the type {kind}, and only an mcp one has a tool server behind it")]
+    AttachmentNotMcp {
+        /// What it is.
+        kind: &'static str,
+    },
     /// The client has no such API key.
     #[error("no such API key")]
     ApiKeyNotFound,

@@ -1,5 +1,7 @@
 //! Points in time.
 
+use std::time::Duration;
+
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 /// A point in time in whole milliseconds since 1970-01-01T00:00:00Z, which is as exact as the product speaks.
@@ -18,6 +20,12 @@ impl Moment {
     /// Milliseconds since the epoch.
     pub fn unix_ms(self) -> i64 {
         self.0
+    }
+
+    /// So much later, in whole milliseconds.
+    pub fn plus(self, time: Duration) -> Self {
+        let ms = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
+        Self::from_unix_ms(self.0.saturating_add(ms))
     }
 
     /// Milliseconds from `earlier` to this; 0 when it is not earlier.

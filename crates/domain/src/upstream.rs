@@ -6,8 +6,10 @@ use toolgate_definition::names::Slug;
 
 use crate::{ClientId, Moment, UpstreamId, Violation, limits};
 
+mod auth;
 mod change;
 
+pub use auth::Auth;
 pub use change::{ChangedUpstream, TransportChange, UpstreamChange};
 
 /// A secret in its encrypted form. Only `toolgate-sealing` can open it.
@@ -29,6 +31,8 @@ pub struct Upstream {
     pub transport: Transport<Sealed>,
     /// How its tools get the names that agents call them by.
     pub name_policy: NamePolicy,
+    /// Whether each of its users has a credential of their own ([`Upstream::auth`]).
+    pub is_per_user: bool,
     /// Counts the changes of its endpoint. An approval counts only while it carries the present number.
     pub binding_epoch: u64,
     /// When it was registered.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use toolgate_catalog::{Revision, Snapshot, ToolEntry, View, sync::endpoint};
+use toolgate_catalog::{Revision, Snapshot, ToolEntry, View, endpoint};
 use toolgate_definition::arguments::Arguments;
 use toolgate_domain::{
     AgentId, ClientId, Fault, KeyId, ToolId, Upstream,

@@ -11,7 +11,7 @@ use toolgate_domain::{
     Caller, ClientId, Fault, Scope, Upstream, UpstreamId, Violation,
     free_text::display_name_violation,
     limits,
-    upstream::{FIRST_BINDING_EPOCH, NamePolicy, Sealed, Transport},
+    upstream::{Auth, FIRST_BINDING_EPOCH, NamePolicy, Sealed, Transport},
 };
 use toolgate_records::{Key, Record};
 use toolgate_sealing::SecretContext;
@@ -33,6 +33,8 @@ pub struct CreateUpstream {
     pub transport: Transport<String>,
     /// How its tools get their names.
     pub name_policy: NamePolicy,
+    /// Whose credential it is reached with; `None` to go by what `transport` holds.
+    pub auth: Option<Auth>,
     /// Check everything, write nothing.
     pub validate_only: bool,
 }
@@ -80,6 +82,7 @@ impl Governance {
         if let Transport::Http { headers, .. } = &wanted.transport {
             violations.extend(reserved_headers(headers));
         }
+        violations.extend(wanted.auth.and_then(|auth| auth.violation(&wanted.transport)));
         let slug: Result<Slug, _> = wanted.slug.parse();
         if let Err(error) = &slug {
             violations.insert(0, Violation::new("slug", error.to_string()));
@@ -102,6 +105,7 @@ impl Governance {
 
     fn sealed(&self, wanted: CreateUpstream, slug: Slug) -> Result<Upstream, Fault> {
         let created_at = self.clock.now();
+        let is_per_user = wanted.auth == Some(Auth::PerUser);
         let id = UpstreamId::new(created_at, self.entropy.ten_bytes());
         let transport = wanted.transport.try_map(|field, plain| {
             let context = SecretContext { client: *wanted.client.bytes(), owner: *id.bytes(), field };
@@ -115,6 +119,7 @@ impl Governance {
             display_name,
             transport,
             name_policy,
+            is_per_user,
             binding_epoch: FIRST_BINDING_EPOCH,
             created_at,
         })

@@ -102,7 +102,7 @@ impl Governance {
         wanted: UpdateUpstream,
     ) -> Result<Update, Fault> {
         let UpdateUpstream { client, upstream: id, change, keep_approvals, based_on, validate_only } = wanted;
-        let UpstreamChange { display_name, name_policy, transport } = change;
+        let UpstreamChange { display_name, name_policy, auth, transport } = change;
         let mut violations: Vec<_> =
             display_name.iter().filter_map(|name| display_name_violation(name)).collect();
         violations.extend(transport.iter().flat_map(TransportChange::violations));
@@ -117,7 +117,7 @@ impl Governance {
             Ok::<_, Fault>(Sealed(self.sealer.seal_secret(&context, plain.as_bytes())))
         };
         let transport = transport.map(|transport| transport.try_map(seal)).transpose()?;
-        let change = UpstreamChange { display_name, name_policy, transport };
+        let change = UpstreamChange { display_name, name_policy, auth, transport };
         let caller = caller.clone();
         let update = Update { client, validate_only, id, caller, change, keep_approvals, based_on };
         let after = update.judged(before)?.upstream;

@@ -1,3 +1,5 @@
+mod server_tools;
+
 use std::{num::NonZeroUsize, pin::Pin, sync::Arc};
 
 use bytes::Bytes;
@@ -16,6 +18,7 @@ use toolgate_catalog::{
     list_definitions::{ListDefinitions, list_definitions},
     list_tool_definitions::{ListToolDefinitions, list_tool_definitions},
     list_tools::{ListTools, list_from},
+    server_tools::ServerTools,
     snapshot::{Filter, PageSize},
     upstreams::{ListUpstreams, UpstreamRef, get_upstream, list_upstreams},
     watch_tools::{WatchTools, watch_tools},
@@ -35,6 +38,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct CatalogService {
     catalog: Catalog,
+    server_tools: ServerTools,
     gate: Gate,
     stopping: CancellationToken,
     encoded: Arc<EncodedPages>,
@@ -64,9 +68,9 @@ impl Asked {
 }
 
 impl CatalogService {
-    /// Answers from `catalog`; streams end when `stopping` is cancelled.
-    pub fn new(catalog: Catalog, gate: Gate, stopping: CancellationToken) -> Self {
-        Self { catalog, gate, stopping, encoded: Arc::default() }
+    /// Answers from `catalog`, and from tool servers through `server_tools`; streams end when `stopping` is cancelled.
+    pub fn new(catalog: Catalog, server_tools: ServerTools, gate: Gate, stopping: CancellationToken) -> Self {
+        Self { catalog, server_tools, gate, stopping, encoded: Arc::default() }
     }
 
     async fn list_tools(
@@ -397,6 +401,14 @@ impl ToolCatalog for CatalogService {
     ) -> Result<Response<pb::ListToolDefinitionsResponse>, Status> {
         let call = |caller, request| self.list_tool_definitions(caller, request);
         self.gate.run(Rpc::ListToolDefinitions, request, call).await
+    }
+
+    async fn list_server_tools(
+        &self,
+        request: Request<pb::ListServerToolsRequest>,
+    ) -> Result<Response<pb::ListServerToolsResponse>, Status> {
+        let call = |caller, request: Request<_>| self.list_server_tools(caller, request.into_inner());
+        self.gate.run(Rpc::ListServerTools, request, call).await
     }
 
     async fn watch_tools(

@@ -4,6 +4,7 @@ pub(crate) mod agent;
 pub(crate) mod api_key;
 pub(crate) mod fields;
 pub(crate) mod ruling;
+pub(crate) mod server_tools;
 pub(crate) mod tool;
 pub(crate) mod upstream;
 pub(crate) mod upstream_change;

@@ -57,6 +57,7 @@ impl Gate {
         let caller = self.authenticator.authenticate(authorization).await?;
         match rpc.rule().takes {
             Takes::Scope(scope) => caller.require(scope)?,
+            Takes::ScopeOnceFound(_) => {}
             Takes::ScopeOfView if caller.scopes.contains(Scope::Call) => {}
             Takes::ScopeOfView => caller.require(Scope::Read)?,
         }

@@ -57,6 +57,7 @@ impl GovernanceService {
             display_name: ask.display_name,
             transport: upstream::transport_from_proto(ask.transport)?,
             name_policy: upstream::name_policy_from_proto(ask.name_policy)?,
+            auth: upstream::auth_from_proto(ask.auth)?,
             validate_only: ask.validate_only,
         };
         let created = self.governance.create_upstream(&caller, wanted).await?;

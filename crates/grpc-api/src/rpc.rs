@@ -11,6 +11,8 @@ pub enum Takes {
     Scope(Scope),
     /// `mcp:read`; for the SERVED view `mcp:call` does as well.
     ScopeOfView,
+    /// This scope, asked for once it is found what the call is about.
+    ScopeOnceFound(Scope),
 }
 
 /// One row of the table.
@@ -31,6 +33,8 @@ const GOVERNANCE: &str = "toolgate.v1.ToolGovernance";
 const GATEWAY: &str = "toolgate.v1.ToolGateway";
 const READ: Option<Duration> = Some(Duration::from_secs(10));
 const WRITE: Option<Duration> = Some(Duration::from_secs(30));
+/// Longer than a turn to ask a server, and its answer.
+const LIVE: Option<Duration> = Some(Duration::from_secs(75));
 /// Longer than the longest listing, twice over.
 const SYNC: Option<Duration> = Some(Duration::from_secs(300));
 /// As long as it takes to read a log of some million rulings.
@@ -59,6 +63,7 @@ rpcs! {
     GetTool: CATALOG Takes::ScopeOfView, READ;
     ListObservedDefinitions: CATALOG Takes::Scope(Scope::Read), READ;
     ListToolDefinitions: CATALOG Takes::ScopeOfView, READ;
+    ListServerTools: CATALOG Takes::ScopeOnceFound(Scope::Read), LIVE;
     WatchTools: CATALOG Takes::ScopeOfView, None;
     ListUpstreams: CATALOG Takes::Scope(Scope::Read), READ;
     GetUpstream: CATALOG Takes::Scope(Scope::Read), READ;

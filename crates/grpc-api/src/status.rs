@@ -32,6 +32,10 @@ pub(crate) fn from_fault(rpc: Rpc, fault: &Fault, incident: impl FnOnce() -> Str
         Fault::ToolNotFound => plain(Code::NotFound, ErrorReason::ToolNotFound, message, []),
         Fault::AgentNotFound => plain(Code::NotFound, ErrorReason::AgentNotFound, message, []),
         Fault::AttachmentNotFound => plain(Code::NotFound, ErrorReason::AttachmentNotFound, message, []),
+        Fault::AttachmentNotMcp { kind } => {
+            let metadata = [("type", (*kind).to_owned())];
+            plain(Code::InvalidArgument, ErrorReason::AttachmentNotMcp, message, metadata)
+        }
         Fault::ApiKeyNotFound => plain(Code::NotFound, ErrorReason::ApiKeyNotFound, message, []),
         Fault::LastOperatorKey => precondition(ErrorReason::LastOperatorKey, "api_key", message),
         Fault::DefaultClient => precondition(ErrorReason::DefaultClient, "client", message),
@@ -177,6 +181,11 @@ mod tests {
                 Fault::AttachmentNameTaken { name: "a".into() },
                 Code::AlreadyExists,
                 ErrorReason::AttachmentNameTaken,
+            ),
+            (
+                Fault::AttachmentNotMcp { kind: "function" },
+                Code::InvalidArgument,
+                ErrorReason::AttachmentNotMcp,
             ),
             (Fault::ApiKeyNotFound, Code::NotFound, ErrorReason::ApiKeyNotFound),
             (Fault::DefaultClient, Code::FailedPrecondition, ErrorReason::DefaultClient),

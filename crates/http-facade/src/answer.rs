@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use crate::coding::Coding;
 use crate::envelope::Refusal;
 
-const X_TOOLGATE_REVISION: HeaderName = HeaderName::from_static("x-toolgate-revision");
+pub(crate) const X_TOOLGATE_REVISION: HeaderName = HeaderName::from_static("x-toolgate-revision");
 
 /// A service that does not keep its contract. The log says how; the caller is not told.
 #[derive(Debug, thiserror::Error)]

@@ -32,6 +32,7 @@ mod timestamp;
 
 mod document;
 mod oxp;
+mod prisme;
 mod roar;
 
 mod route;

@@ -4,13 +4,17 @@ use axum::routing::MethodRouter;
 use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
 
 use crate::body_cache::BodyCache;
-use crate::{document, oxp, roar};
+use crate::{document, oxp, prisme, roar};
 
 /// A documented route. The router is built from [`Route::ALL`] and answers nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Route {
     /// The catalogue of the caller's client, in the Roar shape.
     RoarTools,
+    /// What the server behind an agent's tool lists at this moment, in the Prisme shape.
+    PrismeCapabilities,
+    /// The same under the base URL that Prisme documents.
+    PrismeWebhookCapabilities,
     /// What the caller may use, in the OXP 1.0 shape.
     OxpTools,
     /// Whether the process takes work, as OXP asks it. Open to everybody.
@@ -21,12 +25,21 @@ pub enum Route {
 
 impl Route {
     /// Every route.
-    pub const ALL: &[Self] = &[Self::RoarTools, Self::OxpTools, Self::OxpHealth, Self::Document];
+    pub const ALL: &[Self] = &[
+        Self::RoarTools,
+        Self::PrismeCapabilities,
+        Self::PrismeWebhookCapabilities,
+        Self::OxpTools,
+        Self::OxpHealth,
+        Self::Document,
+    ];
 
     /// The path, its parameters in braces.
     pub const fn path(self) -> &'static str {
         match self {
             Self::RoarTools => roar::PATH,
+            Self::PrismeCapabilities => prisme::PATH,
+            Self::PrismeWebhookCapabilities => prisme::WEBHOOK_PATH,
             Self::OxpTools => oxp::TOOLS_PATH,
             Self::OxpHealth => oxp::HEALTH_PATH,
             Self::Document => document::PATH,
@@ -41,6 +54,9 @@ impl Route {
     ) -> MethodRouter {
         match self {
             Self::RoarTools => roar::methods(Arc::clone(catalog), Arc::clone(bodies)),
+            Self::PrismeCapabilities | Self::PrismeWebhookCapabilities => {
+                prisme::methods(Arc::clone(catalog))
+            }
             Self::OxpTools => oxp::tools(Arc::clone(catalog), Arc::clone(bodies)),
             Self::OxpHealth => oxp::health(Arc::clone(takes_work)),
             Self::Document => document::methods(),

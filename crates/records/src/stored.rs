@@ -36,6 +36,9 @@ pub(crate) struct Upstream {
     pub created_at_ms: i64,
     #[prost(int32, tag = "7")]
     pub name_policy: i32,
+    /// Not in rows that were written before it was.
+    #[prost(bool, tag = "8")]
+    pub is_per_user: bool,
 }
 
 #[derive(Clone, PartialEq, Oneof)]

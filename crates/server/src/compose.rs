@@ -11,6 +11,7 @@ use toolgate_api_proto::v1::{
 };
 use toolgate_catalog::{
     Catalog,
+    server_tools::ServerTools,
     sync::{SyncLimits, Syncs},
 };
 use toolgate_config::{PrivateAddresses, Settings};
@@ -76,7 +77,10 @@ impl Running {
         }
         metrics.show_syncs(Arc::clone(governance.syncs().tally()));
         let operator = bootstrap(&governance, settings).await?;
-        let catalog_service = CatalogService::new(governance.catalog().clone(), gate.clone(), soft.clone());
+        let catalog = governance.catalog().clone();
+        let kept_for = Duration::from_secs(settings.server_tools.keep_seconds.into());
+        let server_tools = ServerTools::new(&catalog, governance.syncs(), kept_for);
+        let catalog_service = CatalogService::new(catalog, server_tools, gate.clone(), soft.clone());
         let gateway_service = GatewayService::new(gateway, gate.clone());
         let governance_service = GovernanceService::new(governance.clone(), gate);
 

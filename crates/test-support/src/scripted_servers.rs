@@ -44,7 +44,15 @@ pub fn complete(entries: &[&str]) -> Result<Listing, ListingError> {
 pub fn ended(entries: &[&str], end: ListingEnd) -> Result<Listing, ListingError> {
     let entries = entries.iter().map(|entry| (*entry).to_owned()).collect();
     let protocol_version = "2025-11-25".to_owned();
-    Ok(Listing { entries, end, protocol_version, ttl: None, binds_headers: false, server_name: None })
+    Ok(Listing {
+        entries,
+        end,
+        protocol_version,
+        ttl: None,
+        public_ttl: None,
+        binds_headers: false,
+        server_name: None,
+    })
 }
 
 impl ScriptedServers {

@@ -58,6 +58,7 @@ pub(crate) struct Pages {
     entries: Vec<String>,
     cursors: HashSet<String>,
     ttl: Option<Duration>,
+    public_ttl: Option<Duration>,
     server_info: Option<String>,
 }
 
@@ -70,6 +71,7 @@ impl Pages {
             entries: Vec::new(),
             cursors: HashSet::new(),
             ttl: None,
+            public_ttl: None,
             server_info: None,
         }
     }
@@ -86,6 +88,10 @@ impl Pages {
         if let Some(ttl) = rpc::member(&members, "ttlMs").and_then(ttl) {
             self.ttl = Some(self.ttl.map_or(ttl, |shortest| shortest.min(ttl)));
         }
+        let public_ttl = public_ttl(&members);
+        let is_first = self.read == 1;
+        self.public_ttl =
+            if is_first { public_ttl } else { self.public_ttl.zip(public_ttl).map(|(a, b)| a.min(b)) };
         self.server_info = server_info(&members).map(str::to_owned);
         Ok(match cursor {
             None => Progress::End(ListingEnd::Complete),
@@ -134,6 +140,11 @@ impl Pages {
         self.ttl
     }
 
+    /// The shortest `ttlMs` of all pages, zero included, if each has one and says `public`.
+    pub(crate) fn public_ttl(&self) -> Option<Duration> {
+        self.public_ttl
+    }
+
     /// What the server says of itself in the `_meta` of a page: the exact text.
     pub(crate) fn server_info(&self) -> Option<&str> {
         self.server_info.as_deref()
@@ -164,6 +175,13 @@ fn server_info<'a>(members: &[(Cow<'_, str>, &'a str)]) -> Option<&'a str> {
 /// Zero, and what is no count of milliseconds, say nothing.
 fn ttl(token: &str) -> Option<Duration> {
     token.parse().ok().filter(|ms| *ms > 0).map(Duration::from_millis)
+}
+
+/// How long a page may be kept by anybody, if it may.
+fn public_ttl(members: &[(Cow<'_, str>, &str)]) -> Option<Duration> {
+    let scope = rpc::member(members, "cacheScope").and_then(rpc::string);
+    let ttl = rpc::member(members, "ttlMs").and_then(|token| token.parse().ok());
+    ttl.filter(|_| scope.as_deref() == Some("public")).map(Duration::from_millis)
 }
 
 #[cfg(test)]
@@ -269,6 +287,29 @@ mod tests {
                 pages.add(&format!(r#"{{"tools":[],"ttlMs":{ttl}}}"#)).unwrap();
             }
             assert_eq!(pages.ttl(), shortest.map(Duration::from_millis), "{ttls:?}");
+        }
+    }
+
+    #[test]
+    fn a_list_is_anybodys_to_keep_if_each_page_says_so_for_as_long_as_the_shortest_says() {
+        let public = r#""ttlMs":5000,"cacheScope":"public""#;
+        for (members, ttl) in [
+            (&[public][..], Some(5000)),
+            (&[public, r#""ttlMs":7000,"cacheScope":"public""#], Some(5000)),
+            (&[public, r#""ttlMs":0,"cacheScope":"public""#], Some(0)),
+            (&[public, r#""ttlMs":1,"cacheScope":"private""#], None),
+            (&[r#""ttlMs":1,"cacheScope":"private""#, public], None),
+            (&[public, r#""x":1"#, public], None),
+            (&[r#""ttlMs":-1,"cacheScope":"public""#], None),
+            (&[r#""ttlMs":5000"#], None),
+            (&[r#""cacheScope":"public""#], None),
+            (&[], None),
+        ] {
+            let mut pages = pages(9, 9);
+            for page in members {
+                pages.add(&format!(r#"{{"tools":[],{page}}}"#)).unwrap();
+            }
+            assert_eq!(pages.public_ttl(), ttl.map(Duration::from_millis), "{members:?}");
         }
     }
 

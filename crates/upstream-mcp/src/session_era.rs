@@ -40,6 +40,7 @@ async fn attempt<W: Wire>(
         protocol_version: server.revision.to_owned(),
         server_name: server.name,
         ttl: pages.ttl(),
+        public_ttl: pages.public_ttl(),
         binds_headers: false,
         entries: pages.into_entries(),
     };

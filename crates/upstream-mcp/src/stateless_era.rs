@@ -20,6 +20,7 @@ pub(crate) async fn list<W: Wire>(
         protocol_version: revision.to_owned(),
         server_name: pages.server_info().and_then(server_name),
         ttl: pages.ttl(),
+        public_ttl: pages.public_ttl(),
         binds_headers: W::HAS_HEADERS,
         entries: pages.into_entries(),
     })

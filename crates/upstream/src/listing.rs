@@ -34,6 +34,9 @@ pub struct Listing {
     /// How long the server takes its answers for fresh (`ttlMs`), the shortest of all pages. `None` when it did not say,
     /// and for zero, which says nothing of when to look again.
     pub ttl: Option<Duration>,
+    /// How long anybody may keep the list (`ttlMs`, the shortest of all pages), if every page says that anybody may
+    /// (`cacheScope` is `public`). Zero forbids it.
+    pub public_ttl: Option<Duration>,
     /// Whether inputs may be bound to request headers (`x-mcp-header`): the revision has that, and HTTP carried it.
     pub binds_headers: bool,
     /// `serverInfo.name` and `serverInfo.version` as the server gave them, if it did.

@@ -224,6 +224,26 @@ pub struct ToolDefinition {
     #[prost(string, optional, tag = "6")]
     pub output_schema_json: ::core::option::Option<::prost::alloc::string::String>,
 }
+/// One tool as its server lists it at this moment, governed or not.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ServerTool {
+    /// The server's own name of it: what `tools/call` takes there.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// The name that agents call it by here, `^\[a-zA-Z0-9_-\]{1,64}$`: its `namespaced_name` where the catalogue has the tool
+    /// and that name can be used, else the one that it would be given under the name policy REPAIR.
+    #[prost(string, tag = "2")]
+    pub canonical_name: ::prost::alloc::string::String,
+    /// Its description; absent where the server gives none, or one that is no string.
+    #[prost(string, optional, tag = "3")]
+    pub description: ::core::option::Option<::prost::alloc::string::String>,
+    /// JSON Schema of its inputs, exactly as listed; absent where it is no object.
+    #[prost(string, optional, tag = "4")]
+    pub input_schema_json: ::core::option::Option<::prost::alloc::string::String>,
+    /// Its annotations, exactly as listed; absent where they are no object. Nothing is derived from them.
+    #[prost(string, optional, tag = "5")]
+    pub annotations_json: ::core::option::Option<::prost::alloc::string::String>,
+}
 /// A locked input that no longer fits its tool.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct LockIssue {
@@ -233,6 +253,44 @@ pub struct LockIssue {
     /// What is wrong, as a sentence for a person.
     #[prost(string, tag = "2")]
     pub problem: ::prost::alloc::string::String,
+}
+/// How it went to ask a server for its tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ServerToolsStatus {
+    /// Never sent.
+    Unspecified = 0,
+    /// All pages were read.
+    Ok = 1,
+    /// The server wants another credential (HTTP 401), or that of a user: with the upstream's `auth` PER_USER it is not asked,
+    /// for a key is no user.
+    AuthRequired = 2,
+    /// It could not be asked, or did not answer with its whole list.
+    Unavailable = 3,
+}
+impl ServerToolsStatus {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "SERVER_TOOLS_STATUS_UNSPECIFIED",
+            Self::Ok => "SERVER_TOOLS_STATUS_OK",
+            Self::AuthRequired => "SERVER_TOOLS_STATUS_AUTH_REQUIRED",
+            Self::Unavailable => "SERVER_TOOLS_STATUS_UNAVAILABLE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "SERVER_TOOLS_STATUS_UNSPECIFIED" => Some(Self::Unspecified),
+            "SERVER_TOOLS_STATUS_OK" => Some(Self::Ok),
+            "SERVER_TOOLS_STATUS_AUTH_REQUIRED" => Some(Self::AuthRequired),
+            "SERVER_TOOLS_STATUS_UNAVAILABLE" => Some(Self::Unavailable),
+            _ => None,
+        }
+    }
 }
 /// An owner's switch, independent of approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -771,6 +829,10 @@ pub enum ErrorReason {
     ///
     /// Example: `{"reason": "ATTACHMENT_NAME_TAKEN", "metadata": {"name": "files"}}`
     AttachmentNameTaken = 33,
+    /// INVALID_ARGUMENT. What is attached under this id or name is no tool server; the metadata has its type.
+    ///
+    /// Example: `{"reason": "ATTACHMENT_NOT_MCP", "metadata": {"type": "function"}}`
+    AttachmentNotMcp = 34,
     /// FAILED_PRECONDITION. The tool is not served, so nobody can call it. The metadata has its state.
     ///
     /// Example: `{"reason": "TOOL_NOT_SERVED", "metadata": {"state": "DRIFTED"}}`
@@ -828,6 +890,7 @@ impl ErrorReason {
             Self::AgentNameTaken => "ERROR_REASON_AGENT_NAME_TAKEN",
             Self::AttachmentNotFound => "ERROR_REASON_ATTACHMENT_NOT_FOUND",
             Self::AttachmentNameTaken => "ERROR_REASON_ATTACHMENT_NAME_TAKEN",
+            Self::AttachmentNotMcp => "ERROR_REASON_ATTACHMENT_NOT_MCP",
             Self::ToolNotServed => "ERROR_REASON_TOOL_NOT_SERVED",
             Self::ArgumentsMisfit => "ERROR_REASON_ARGUMENTS_MISFIT",
             Self::UpstreamRefused => "ERROR_REASON_UPSTREAM_REFUSED",
@@ -868,6 +931,7 @@ impl ErrorReason {
             "ERROR_REASON_AGENT_NAME_TAKEN" => Some(Self::AgentNameTaken),
             "ERROR_REASON_ATTACHMENT_NOT_FOUND" => Some(Self::AttachmentNotFound),
             "ERROR_REASON_ATTACHMENT_NAME_TAKEN" => Some(Self::AttachmentNameTaken),
+            "ERROR_REASON_ATTACHMENT_NOT_MCP" => Some(Self::AttachmentNotMcp),
             "ERROR_REASON_TOOL_NOT_SERVED" => Some(Self::ToolNotServed),
             "ERROR_REASON_ARGUMENTS_MISFIT" => Some(Self::ArgumentsMisfit),
             "ERROR_REASON_UPSTREAM_REFUSED" => Some(Self::UpstreamRefused),
@@ -922,6 +986,10 @@ pub struct Upstream {
     /// CreateUpstream with `validate_only`.
     #[prost(string, tag = "16")]
     pub etag: ::prost::alloc::string::String,
+    /// Whose credential it is reached with. With PER_USER, what is set as `http.headers` is the credential of its syncs alone;
+    /// without any, it is never synced, and its health stays UNKNOWN.
+    #[prost(enumeration = "UpstreamAuth", tag = "17")]
+    pub auth: i32,
     /// How it is reached.
     #[prost(oneof = "upstream::Transport", tags = "5, 6")]
     pub transport: ::core::option::Option<upstream::Transport>,
@@ -1033,6 +1101,43 @@ impl NamePolicy {
             "NAME_POLICY_UNSPECIFIED" => Some(Self::Unspecified),
             "NAME_POLICY_STRICT" => Some(Self::Strict),
             "NAME_POLICY_REPAIR" => Some(Self::Repair),
+            _ => None,
+        }
+    }
+}
+/// Whose credential a tool server is reached with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum UpstreamAuth {
+    /// Never sent; in a CreateUpstreamRequest it means STATIC where headers or an environment are given, and else NONE.
+    Unspecified = 0,
+    /// Nobody's.
+    None = 1,
+    /// The one that was registered with it: its headers, or its environment.
+    Static = 2,
+    /// That of whoever uses it: each user connects to it. Over HTTP alone.
+    PerUser = 3,
+}
+impl UpstreamAuth {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "UPSTREAM_AUTH_UNSPECIFIED",
+            Self::None => "UPSTREAM_AUTH_NONE",
+            Self::Static => "UPSTREAM_AUTH_STATIC",
+            Self::PerUser => "UPSTREAM_AUTH_PER_USER",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "UPSTREAM_AUTH_UNSPECIFIED" => Some(Self::Unspecified),
+            "UPSTREAM_AUTH_NONE" => Some(Self::None),
+            "UPSTREAM_AUTH_STATIC" => Some(Self::Static),
+            "UPSTREAM_AUTH_PER_USER" => Some(Self::PerUser),
             _ => None,
         }
     }
@@ -1232,6 +1337,49 @@ pub struct ListToolDefinitionsResponse {
     /// True when `if_none_match` was still good.
     #[prost(bool, tag = "5")]
     pub not_modified: bool,
+}
+/// Which server.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListServerToolsRequest {
+    /// The agent: its id (UUID) or its name, at most 64 characters. Required.
+    #[prost(string, tag = "1")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// What is attached to it: its id (UUID) or its name, at most 128 characters. Required.
+    #[prost(string, tag = "2")]
+    pub attachment_id: ::prost::alloc::string::String,
+    /// Tenant that owns the agent (UUID); empty for the caller's own. Another one takes an operator key.
+    #[prost(string, tag = "3")]
+    pub client_id: ::prost::alloc::string::String,
+    /// As in ListToolsRequest.
+    #[prost(string, tag = "4")]
+    pub min_revision: ::prost::alloc::string::String,
+}
+/// What a server lists.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListServerToolsResponse {
+    /// How it went.
+    #[prost(enumeration = "ServerToolsStatus", tag = "1")]
+    pub status: i32,
+    /// With OK, what the server lists, in its own order; an entry without a readable name is left out, and an identical
+    /// repeat too. Else empty.
+    #[prost(message, repeated, tag = "2")]
+    pub tools: ::prost::alloc::vec::Vec<ServerTool>,
+    /// With UNAVAILABLE, why: one sentence, with the server's own words after it where it answered an error. At most 400
+    /// characters; names no address. Else empty.
+    #[prost(string, tag = "3")]
+    pub error: ::prost::alloc::string::String,
+    /// When the server was asked; absent when it was not.
+    #[prost(message, optional, tag = "4")]
+    pub list_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// Until when this answer is kept for whoever asks next; absent when it is not kept.
+    #[prost(message, optional, tag = "5")]
+    pub expire_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// Whether it was kept since an earlier call.
+    #[prost(bool, tag = "6")]
+    pub from_cache: bool,
+    /// Revision of the snapshot that agent and attachment were read from.
+    #[prost(string, tag = "7")]
+    pub revision: ::prost::alloc::string::String,
 }
 /// Where to begin, and what to follow.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1531,6 +1679,32 @@ pub mod tool_catalog_client {
             req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolCatalog", "ListToolDefinitions"));
             self.inner.unary(req, path, codec).await
         }
+        /// Asks the server behind one attachment of an agent for its tools, now, and tells what it lists.
+        ///
+        /// For operators: takes `mcp:read`, and a key that is bound to an agent is PERMISSION_DENIED. What is checked comes in this
+        /// order: the credential, the agent, the scope, the attachment, its type. An unknown agent or attachment is NOT_FOUND; one
+        /// that is no tool server is INVALID_ARGUMENT (ATTACHMENT_NOT_MCP). A server that cannot be listed is no error: `status`
+        /// says so. Nothing of the catalogue changes, and nobody's approval is asked: governed tools are listed as others are.
+        ///
+        /// A server is asked by one caller at a time. A list that needed no credential is kept for as long as the server says
+        /// that anybody may (`ttlMs` with `cacheScope` `public`, at most 10 minutes), and else for a configured time, 60 seconds
+        /// by default; at most until the server tells that its list changed, or the upstream is declared differently. That a
+        /// server is UNAVAILABLE is kept for 5 seconds. The answer is whole, and may be larger than the 4 MiB that clients take by
+        /// default: a list of more than 16 MiB is UNAVAILABLE.
+        pub async fn list_server_tools(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListServerToolsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListServerToolsResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/toolgate.v1.ToolCatalog/ListServerTools");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolCatalog", "ListServerTools"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Follows the catalogue: first the tools as they are, then each change, in order and without a gap.
         ///
         /// Scopes as for ListTools. The stream ends with UNAVAILABLE when the server stops, or when the watcher takes no message for
@@ -1660,6 +1834,22 @@ pub mod tool_catalog_server {
             &self,
             request: tonic::Request<super::ListToolDefinitionsRequest>,
         ) -> std::result::Result<tonic::Response<super::ListToolDefinitionsResponse>, tonic::Status>;
+        /// Asks the server behind one attachment of an agent for its tools, now, and tells what it lists.
+        ///
+        /// For operators: takes `mcp:read`, and a key that is bound to an agent is PERMISSION_DENIED. What is checked comes in this
+        /// order: the credential, the agent, the scope, the attachment, its type. An unknown agent or attachment is NOT_FOUND; one
+        /// that is no tool server is INVALID_ARGUMENT (ATTACHMENT_NOT_MCP). A server that cannot be listed is no error: `status`
+        /// says so. Nothing of the catalogue changes, and nobody's approval is asked: governed tools are listed as others are.
+        ///
+        /// A server is asked by one caller at a time. A list that needed no credential is kept for as long as the server says
+        /// that anybody may (`ttlMs` with `cacheScope` `public`, at most 10 minutes), and else for a configured time, 60 seconds
+        /// by default; at most until the server tells that its list changed, or the upstream is declared differently. That a
+        /// server is UNAVAILABLE is kept for 5 seconds. The answer is whole, and may be larger than the 4 MiB that clients take by
+        /// default: a list of more than 16 MiB is UNAVAILABLE.
+        async fn list_server_tools(
+            &self,
+            request: tonic::Request<super::ListServerToolsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListServerToolsResponse>, tonic::Status>;
         /// Server streaming response type for the WatchTools method.
         type WatchToolsStream: tonic::codegen::tokio_stream::Stream<
                 Item = std::result::Result<super::WatchToolsResponse, tonic::Status>,
@@ -1920,6 +2110,44 @@ pub mod tool_catalog_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ListToolDefinitionsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolgate.v1.ToolCatalog/ListServerTools" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListServerToolsSvc<T: ToolCatalog>(pub Arc<T>);
+                    impl<T: ToolCatalog> tonic::server::UnaryService<super::ListServerToolsRequest> for ListServerToolsSvc<T> {
+                        type Response = super::ListServerToolsResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListServerToolsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as ToolCatalog>::list_server_tools(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListServerToolsSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -2514,6 +2742,10 @@ pub struct CreateUpstreamRequest {
     /// How its tools get their names; STRICT when unspecified.
     #[prost(enumeration = "NamePolicy", tag = "7")]
     pub name_policy: i32,
+    /// Whose credential it is reached with. NONE with headers or an environment, STATIC without, and PER_USER with `stdio` are
+    /// INVALID_ARGUMENT.
+    #[prost(enumeration = "UpstreamAuth", tag = "8")]
+    pub auth: i32,
     /// How it is reached. Required.
     #[prost(oneof = "create_upstream_request::Transport", tags = "4, 5")]
     pub transport: ::core::option::Option<create_upstream_request::Transport>,
@@ -2548,9 +2780,10 @@ pub struct UpdateUpstreamRequest {
     /// Required.
     #[prost(message, optional, tag = "1")]
     pub upstream: ::core::option::Option<Upstream>,
-    /// What to take from `upstream`, one or more of: `display_name`, `name_policy`, `http`, `http.url`, `http.headers`,
-    /// `http.allow_private`, `stdio`, `stdio.command`, `stdio.args`, `stdio.env`. `http` and `stdio` stand for all their parts,
-    /// and are what changes the transport. Headers and the environment are replaced as a whole. The slug cannot be changed. A
+    /// What to take from `upstream`, one or more of: `display_name`, `name_policy`, `auth`, `http`, `http.url`,
+    /// `http.headers`, `http.allow_private`, `stdio`, `stdio.command`, `stdio.args`, `stdio.env`. `http` and `stdio` stand for all
+    /// their parts, and are what changes the transport. Headers and the environment are replaced as a whole; unless it is
+    /// PER_USER, `auth` follows them. The slug cannot be changed. A
     /// change of `name_policy` to REPAIR gives names with the sync that it begins; one to STRICT takes effect at once, and
     /// brings tools whose name cannot be used unrepaired to BAD_NAME. Required.
     #[prost(message, optional, tag = "2")]

@@ -34,7 +34,7 @@ pub(super) async fn follow(
             let mut moved = pin!(moved(syncer, &upstream, &mut synced));
             tokio::select! {
                 () = &mut moved => continue,
-                ended = heard(syncer, &endpoint, notices) => match ended {
+                ended = heard(syncer, id, &endpoint, notices) => match ended {
                     Ok(FollowEnd::NotOffered) => {
                         moved.await;
                         continue;
@@ -50,8 +50,17 @@ pub(super) async fn follow(
     }
 }
 
-async fn heard(syncer: &Syncer, endpoint: &Endpoint, notices: &Notify) -> Result<FollowEnd, ListingError> {
-    syncer.servers.follow(endpoint, &syncer.limits.listing, &|| notices.notify_one()).await
+async fn heard(
+    syncer: &Syncer,
+    id: UpstreamId,
+    endpoint: &Endpoint,
+    notices: &Notify,
+) -> Result<FollowEnd, ListingError> {
+    let changed = || {
+        syncer.slots.forget(id);
+        notices.notify_one();
+    };
+    syncer.servers.follow(endpoint, &syncer.limits.listing, &changed).await
 }
 
 /// Ends when the upstream is declared to be elsewhere; looks after each sync.

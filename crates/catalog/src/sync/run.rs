@@ -14,7 +14,6 @@ use toolgate_upstream::{Endpoint, Incomplete, Listing, ListingEnd, ListingError,
 
 use super::{
     SyncLimits, SyncTally,
-    endpoint::endpoint,
     history::History,
     limits::{DECLARED_ATTEMPTS, PLAN_ATTEMPTS, STATUS_EVERY_MS},
     naming::name_all,
@@ -24,12 +23,16 @@ use super::{
     write::{self, Before, Declared},
 };
 use crate::{
+    endpoint::endpoint,
     from_commit_error, from_row_error, from_store_error,
+    server_tools::Slots,
     upstreams::{status, statuses},
 };
 
 const UNREADABLE: &str =
     "its secrets cannot be opened: they were sealed under another master key, or are damaged";
+const UNSYNCED: &str =
+    "it is not synced: each user has a credential of their own; set headers of its own to have it synced";
 
 /// How many tools a sync found to be what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -57,14 +60,22 @@ pub struct Report {
     pub ttl: Option<Duration>,
 }
 
+impl Report {
+    fn without_listing(health: Health) -> Self {
+        Self { summary: Summary::default(), health, revision: None, ttl: None }
+    }
+}
+
 /// What every sync works with.
 #[derive(Debug)]
-pub(super) struct Syncer {
+pub(crate) struct Syncer {
     pub(super) store: SharedStore,
-    pub(super) servers: Arc<dyn ToolServers>,
-    pub(super) sealer: Arc<Sealer>,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) limits: SyncLimits,
+    pub(crate) servers: Arc<dyn ToolServers>,
+    pub(crate) sealer: Arc<Sealer>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) limits: SyncLimits,
+    /// What servers told outside of syncs.
+    pub(crate) slots: Slots,
     pub(super) turns: Turns,
     pub(super) tally: Arc<SyncTally>,
 }
@@ -109,6 +120,10 @@ impl Syncer {
 
     async fn sync_as(&self, declared: &Declared) -> Result<Report, Fault> {
         let upstream = &declared.upstream;
+        if !upstream.is_synced() {
+            self.note(declared, Health::Unknown, UNSYNCED.into(), None).await?;
+            return Ok(Report::without_listing(Health::Unknown));
+        }
         let endpoint = match endpoint(upstream, &self.sealer) {
             Ok(endpoint) => endpoint,
             Err(fault) => {
@@ -120,12 +135,7 @@ impl Syncer {
             Ok(listing) => (self.turns.work().await, judged(listing).await?),
             Err(error) => {
                 self.note(declared, Health::Unavailable, told(&error), None).await?;
-                return Ok(Report {
-                    summary: Summary::default(),
-                    health: Health::Unavailable,
-                    revision: None,
-                    ttl: None,
-                });
+                return Ok(Report::without_listing(Health::Unavailable));
             }
         };
         let (_turn, mut listed, unconfirmed) = self.confirmed(upstream, &endpoint, turn, listed).await?;
@@ -280,13 +290,14 @@ impl Syncer {
         let news = before.health != health
             || before.last_error != error
             || before.earlier_text_bytes != earlier_text_bytes;
-        if !news
-            && before.last_attempt_at.is_some_and(|at| (0..STATUS_EVERY_MS).contains(&ms_between(at, now)))
-        {
+        let is_attempt = health != Health::Unknown;
+        let is_recent = |at| (0..STATUS_EVERY_MS).contains(&ms_between(at, now));
+        if !news && (!is_attempt || before.last_attempt_at.is_some_and(is_recent)) {
             return Ok(());
         }
         let last_complete_at = if health == Health::Ok { Some(now) } else { before.last_complete_at };
-        let (last_attempt_at, last_error) = (Some(now), error);
+        let (last_attempt_at, last_error) =
+            (if is_attempt { Some(now) } else { before.last_attempt_at }, error);
         let status = SyncStatus { health, last_complete_at, last_attempt_at, last_error, earlier_text_bytes };
         let (key, value) = Record::Status(upstream.client, upstream.id, status).encode();
         let commit = write::while_declared(declared, Commit::new().put(key, value));

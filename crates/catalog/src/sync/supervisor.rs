@@ -17,7 +17,7 @@ use super::{
     run::{Report, Syncer},
     turns::Turns,
 };
-use crate::Catalog;
+use crate::{Catalog, server_tools::Slots};
 
 /// Requests that may wait for one upstream.
 const MAX_WAITING: usize = 256;
@@ -49,9 +49,13 @@ impl Syncs {
         limits: SyncLimits,
     ) -> Self {
         let store = Arc::clone(catalog.store());
-        let (turns, tally) = (Turns::default(), Arc::default());
-        let syncer = Syncer { store, servers, sealer, clock, limits, turns, tally };
+        let (slots, turns, tally) = (Slots::default(), Turns::default(), Arc::default());
+        let syncer = Syncer { store, servers, sealer, clock, limits, slots, turns, tally };
         Self { syncer: Arc::new(syncer), tasks: Arc::default() }
+    }
+
+    pub(crate) fn syncer(&self) -> &Arc<Syncer> {
+        &self.syncer
     }
 
     /// How syncs ended so far.
@@ -101,11 +105,13 @@ impl Syncs {
 
     /// Abandons what is under way for an upstream that is declared differently now, and syncs it at once.
     pub fn begin_anew(&self, client: ClientId, upstream: UpstreamId) {
+        self.syncer.slots.end(upstream);
         self.task(client, upstream).void.notify_one();
     }
 
     /// Tells the task of an upstream that was deleted, alone or with its client, so that it ends at once.
     pub fn end(&self, upstream: UpstreamId) {
+        self.syncer.slots.end(upstream);
         if let Some(task) = self.tasks().remove(&upstream) {
             task.void.notify_one();
         }
@@ -194,7 +200,7 @@ async fn sync(
         syncer.tally.count(&result);
         let fine = is_fine(&result);
         failures = if fine { 0 } else { failures + 1 };
-        synced.send_replace(fine);
+        synced.send_replace(is_listed(&result));
         let ttl = result.as_ref().ok().and_then(|report| report.ttl);
         let gone = matches!(result, Err(Fault::UpstreamNotFound | Fault::ClientNotFound));
         for waiter in waiters.drain(..) {
@@ -223,12 +229,22 @@ fn is_fine(result: &Result<Report, Fault>) -> bool {
     matches!(result, Ok(report) if report.health != Health::Unavailable)
 }
 
+/// A server that is not listed is asked for nothing else.
+fn is_listed(result: &Result<Report, Fault>) -> bool {
+    matches!(result, Ok(Report { health: Health::Ok | Health::Incomplete, .. }))
+}
+
 fn log(client: ClientId, upstream: UpstreamId, result: &Result<Report, Fault>) {
     match result {
         Ok(report) if report.health == Health::Unavailable => tracing::warn!(
             client.id = %client,
             upstream.id = %upstream,
             "upstream {upstream} could not be listed; its status says why"
+        ),
+        Ok(report) if report.health == Health::Unknown => tracing::debug!(
+            client.id = %client,
+            upstream.id = %upstream,
+            "upstream {upstream} is not synced; its status says why"
         ),
         Ok(report) => tracing::info!(
             client.id = %client,

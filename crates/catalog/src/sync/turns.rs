@@ -14,13 +14,13 @@ use super::limits::{AT_WORK, BEGIN_PATIENCE, BEGINNING};
 
 /// Turns are given in the order in which they were asked for.
 #[derive(Debug)]
-pub(super) struct Turns {
+pub(crate) struct Turns {
     beginning: Semaphore,
     at_work: Semaphore,
 }
 
 /// Leave to work; given back when dropped.
-pub(super) type Turn<'a> = SemaphorePermit<'a>;
+pub(crate) type Turn<'a> = SemaphorePermit<'a>;
 
 impl Default for Turns {
     fn default() -> Self {
@@ -30,7 +30,7 @@ impl Default for Turns {
 
 impl Turns {
     /// Reads a listing, from when it may begin.
-    pub(super) async fn listing<L: Future>(&self, listing: L) -> L::Output {
+    pub(crate) async fn listing<L: Future>(&self, listing: L) -> L::Output {
         let turn = given(&self.beginning).await;
         let mut listing = pin!(listing);
         match timeout(BEGIN_PATIENCE, &mut listing).await {
@@ -43,7 +43,7 @@ impl Turns {
     }
 
     /// A turn to judge, compare and write what was read. Never held while a server is waited for.
-    pub(super) async fn work(&self) -> Turn<'_> {
+    pub(crate) async fn work(&self) -> Turn<'_> {
         given(&self.at_work).await
     }
 }

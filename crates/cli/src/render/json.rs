@@ -8,6 +8,7 @@ mod agent;
 mod api_key;
 mod client;
 mod ruling;
+mod server_tool;
 mod tool;
 mod upstream;
 
@@ -24,6 +25,7 @@ pub(crate) use agent::{Agent, AgentAnswer, AgentDeletion, AttachAnswer};
 pub(crate) use api_key::{ApiKey, KeyAnswer, NewKey};
 pub(crate) use client::{Client, ClientAnswer, DeletedClient};
 pub(crate) use ruling::{Proof, Ruling};
+pub(crate) use server_tool::ServerTools;
 pub(crate) use tool::{Changes, Diff, ObservedDefinition, Tool, ToolAnswer};
 pub(crate) use upstream::{DeletedUpstream, Upstream, UpstreamAnswer};
 

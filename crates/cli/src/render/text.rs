@@ -3,7 +3,8 @@
 
 use toolgate_api_proto::v1::{
     Agent, AgentAttachment, AgentAttachmentType, ApiKey, Client, DeleteClientResponse, Effect,
-    ObservedDefinition, Ruling, RulingAct, Tool, ToolState, ToolStatus, Upstream, UpstreamHealth, upstream,
+    ObservedDefinition, Ruling, RulingAct, ServerTool, Tool, ToolState, ToolStatus, Upstream, UpstreamAuth,
+    UpstreamHealth, upstream,
 };
 
 use crate::hidden::escape;
@@ -153,6 +154,15 @@ pub(crate) fn definition_row(one: &ObservedDefinition) -> [String; 5] {
     ]
 }
 
+pub(crate) fn server_tools() -> Table<3> {
+    Table::new(["NAME", "SERVER'S NAME", "DESCRIPTION"])
+}
+
+pub(crate) fn server_tool_row(tool: &ServerTool) -> [String; 3] {
+    let description = tool.description.as_deref().and_then(|text| text.lines().next()).unwrap_or_default();
+    [tool.canonical_name.clone(), tool.name.clone(), or_none(description).to_owned()]
+}
+
 pub(crate) fn upstreams() -> Table<6> {
     Table::new(["NAME", "HEALTH", "ENTRIES", "ISSUES", "LAST COMPLETE LISTING", "REACHED BY"])
 }
@@ -183,6 +193,7 @@ pub(crate) fn upstream(upstream: &Upstream) -> Vec<String> {
         field("reached by", &reached_by(upstream)),
     ];
     lines.extend(transport_fields(upstream));
+    lines.push(field("credential", &word(upstream.auth, "UPSTREAM_AUTH_", UpstreamAuth::as_str_name)));
     lines.extend([
         field("id", &upstream.id),
         field("client", &upstream.client_id),

@@ -34,6 +34,8 @@ pub(crate) struct Script {
     pub(crate) approval_refusals: HashMap<String, Status>,
     /// Tools that take the place of those of the same id as soon as the first approval comes in.
     pub(crate) drifts: Vec<Tool>,
+    /// What a server lists at this moment.
+    pub(crate) server_tools: ListServerToolsResponse,
     /// Numbers of a sync: added, changed, removed, unchanged.
     pub(crate) found: [i32; 4],
     /// What each watch sends before it ends.
@@ -50,6 +52,7 @@ pub(crate) struct Script {
     pub(crate) deletions: Vec<DeleteUpstreamRequest>,
     pub(crate) syncs: Vec<SyncUpstreamRequest>,
     pub(crate) resumes: Vec<String>,
+    pub(crate) asked_live: Vec<ListServerToolsRequest>,
 }
 
 #[derive(Clone)]
@@ -132,6 +135,17 @@ fn no_upstream() -> Status {
 
 #[tonic::async_trait]
 impl ToolCatalog for Double {
+    async fn list_server_tools(
+        &self,
+        request: Request<ListServerToolsRequest>,
+    ) -> Result<Response<ListServerToolsResponse>, Status> {
+        let ask = request.into_inner();
+        self.agent(&ask.agent_id)?;
+        let mut script = self.script();
+        script.asked_live.push(ask);
+        Ok(Response::new(script.server_tools.clone()))
+    }
+
     async fn list_tool_definitions(
         &self,
         _: Request<ListToolDefinitionsRequest>,

@@ -13,6 +13,15 @@ pub fn canonical_names<'n>(
     server: &str,
     tools: impl IntoIterator<Item = &'n str>,
 ) -> BTreeMap<&'n str, String> {
+    canonical_names_beside(server, tools, &BTreeSet::new())
+}
+
+/// The same, none of them one of `taken`.
+pub fn canonical_names_beside<'n>(
+    server: &str,
+    tools: impl IntoIterator<Item = &'n str>,
+    taken: &BTreeSet<String>,
+) -> BTreeMap<&'n str, String> {
     told_apart(
         tools,
         &Rule {
@@ -20,7 +29,7 @@ pub fn canonical_names<'n>(
             tailed: &|tool| canonical_name_with_tail(server, tool),
             keeps: &|tool, plain| format!("{server}{SEPARATOR}{tool}") == *plain,
         },
-        &BTreeSet::new(),
+        taken,
     )
 }
 
@@ -130,6 +139,15 @@ mod tests {
         for (tool, id) in ids("srv", ["a.b", "a-b"]) {
             assert_eq!(id, oxp_id_with_tail(&slug("srv"), tool));
         }
+    }
+
+    #[test]
+    fn a_name_that_is_taken_is_given_to_nobody() {
+        let taken = BTreeSet::from(["srv__a_b".to_owned(), canonical_name_with_tail("srv", "c.d")]);
+        let names = canonical_names_beside("srv", ["a_b", "c.d", "c_d", "e"], &taken);
+        assert_eq!(names["a_b"], canonical_name_with_tail("srv", "a_b"));
+        assert_eq!((&*names["c_d"], &*names["e"]), ("srv__c_d", "srv__e"));
+        assert_eq!(names["c.d"], canonical_name_with_tail("srv", "c.d\0"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod shapes;
 mod slug;
 
 pub use canonical::{canonical_name, canonical_name_with_tail};
-pub use listing::{canonical_names, oxp_ids};
+pub use listing::{canonical_names, canonical_names_beside, oxp_ids};
 pub use shapes::{melbis_unit, oxp_id, oxp_id_with_tail};
 pub use slug::{Slug, SlugError};
 

@@ -1,21 +1,22 @@
+use crate::Fingerprint;
 use crate::json::{Document, Kind, Node};
 use crate::limits::DEFINITION;
 
-/// One entry of a server's listing in the parts that the Prisme shape gives, each as the exact text that was listed.
+/// One entry of a server's listing in the parts that the Prisme shape gives, objects as the exact text that was listed.
 ///
 /// A member of another kind than the shape documents is left out as if it were not there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerTool<'t> {
     /// What `name` stands for.
     pub name: String,
-    /// The text of `name`, with its quotes.
-    pub name_json: &'t str,
-    /// The text of `description`, when it is a string.
-    pub description_json: Option<&'t str>,
+    /// What `description` stands for, when it is a string.
+    pub description: Option<String>,
     /// The text of `inputSchema`, when it is an object.
     pub input_schema_json: Option<&'t str>,
     /// The text of `annotations`, when they are an object. The shape writes `null` otherwise.
     pub annotations_json: Option<&'t str>,
+    /// Of the whole entry: two of one fingerprint are one entry, repeated.
+    pub fingerprint: Fingerprint,
 }
 
 impl<'t> ServerTool<'t> {
@@ -24,17 +25,17 @@ impl<'t> ServerTool<'t> {
     pub fn read(entry: &'t str) -> Option<Self> {
         let document = Document::parse(entry, &DEFINITION).ok()?;
         let root = document.root();
-        let member = |name: &str, kind: Kind| {
-            let value = root.get(name).filter(|value| value.kind() == kind)?;
+        let object = |name: &str| {
+            let value = root.get(name).filter(|value| value.kind() == Kind::Object)?;
             Some(&entry[value.span()])
         };
         let name = root.get("name").and_then(Node::as_str).filter(|name| !name.is_empty())?;
         Some(Self {
             name: name.into_owned(),
-            name_json: member("name", Kind::String)?,
-            description_json: member("description", Kind::String),
-            input_schema_json: member("inputSchema", Kind::Object),
-            annotations_json: member("annotations", Kind::Object),
+            description: root.get("description").and_then(Node::as_str).map(|text| text.into_owned()),
+            input_schema_json: object("inputSchema"),
+            annotations_json: object("annotations"),
+            fingerprint: Fingerprint::of(&document),
         })
     }
 }
@@ -49,8 +50,7 @@ mod tests {
         let entry = r#" {"inputSchema": {"b" : 1.0, "a":12345678901234567890} ,"name":"t\u0065st","x":0,
             "annotations":{ "vendor":1,"readOnlyHint":"yes"}, "description":"a\u0062" }"#;
         let tool = ServerTool::read(entry).expect("it has a name");
-        assert_eq!((&*tool.name, tool.name_json), ("test", r#""t\u0065st""#));
-        assert_eq!(tool.description_json, Some(r#""a\u0062""#));
+        assert_eq!((&*tool.name, tool.description.as_deref()), ("test", Some("ab")));
         assert_eq!(tool.input_schema_json, Some(r#"{"b" : 1.0, "a":12345678901234567890}"#));
         assert_eq!(tool.annotations_json, Some(r#"{ "vendor":1,"readOnlyHint":"yes"}"#));
     }
@@ -63,7 +63,7 @@ mod tests {
                 format!(r#"{{"name":"t","annotations":{annotations},"inputSchema":null,"description":[]}}"#);
             let tool = ServerTool::read(&entry).expect("it has a name");
             assert_eq!(tool.annotations_json, left);
-            assert_eq!((tool.description_json, tool.input_schema_json), (None, None));
+            assert_eq!((tool.description, tool.input_schema_json), (None, None));
         }
         let bare = ServerTool::read(r#"{"name":"t"}"#).expect("it has a name");
         assert_eq!((bare.annotations_json, bare.input_schema_json), (None, None));

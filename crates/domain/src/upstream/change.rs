@@ -3,7 +3,7 @@
 use url::Url;
 
 use super::{
-    NamePolicy, Sealed, Transport, Upstream, command_violations, header_violations, url_violations,
+    Auth, NamePolicy, Sealed, Transport, Upstream, command_violations, header_violations, url_violations,
     variable_violations,
 };
 use crate::{Violation, limits};
@@ -15,6 +15,8 @@ pub struct UpstreamChange<S> {
     pub display_name: Option<String>,
     /// How its tools get their names.
     pub name_policy: Option<NamePolicy>,
+    /// Whose credential it is reached with.
+    pub auth: Option<Auth>,
     /// How it is reached.
     pub transport: Option<TransportChange<S>>,
 }
@@ -55,8 +57,8 @@ impl Upstream {
     /// This upstream, declared differently. A change of the endpoint ends all approvals unless `keep_approvals`.
     ///
     /// # Errors
-    /// What cannot be: parts of a transport that the upstream does not have, or a secret that was given for one server and
-    /// would be sent to another.
+    /// What cannot be: parts of a transport that the upstream does not have, a secret that was given for one server and
+    /// would be sent to another, or a credential that is not as it is said to be.
     pub fn changed(
         &self,
         change: UpstreamChange<Sealed>,
@@ -67,6 +69,10 @@ impl Upstream {
         upstream.name_policy = change.name_policy.unwrap_or(upstream.name_policy);
         if let Some(change) = change.transport {
             upstream.transport = change.applied(&self.transport)?;
+        }
+        upstream.is_per_user = change.auth.map_or(upstream.is_per_user, |auth| auth == Auth::PerUser);
+        if let Some(violation) = change.auth.unwrap_or(upstream.auth()).violation(&upstream.transport) {
+            return Err(violation);
         }
         let is_moved = !self.transport.is_same_endpoint(&upstream.transport);
         if is_moved && !keep_approvals {
@@ -184,7 +190,7 @@ impl<S> Transport<S> {
         }
     }
 
-    fn has_secrets(&self) -> bool {
+    pub(super) fn has_secrets(&self) -> bool {
         match self {
             Self::Http { headers, .. } => !headers.is_empty(),
             Self::Stdio { env, .. } => !env.is_empty(),
@@ -236,13 +242,14 @@ mod tests {
             display_name: "Server".into(),
             transport,
             name_policy: NamePolicy::Strict,
+            is_per_user: false,
             binding_epoch: 4,
             created_at: Moment::default(),
         }
     }
 
     fn to(transport: TransportChange<Sealed>) -> UpstreamChange<Sealed> {
-        UpstreamChange { display_name: None, name_policy: None, transport: Some(transport) }
+        UpstreamChange { display_name: None, name_policy: None, auth: None, transport: Some(transport) }
     }
 
     fn url(url: &str) -> TransportChange<Sealed> {
@@ -286,6 +293,7 @@ mod tests {
         let names = UpstreamChange {
             display_name: Some("x".into()),
             name_policy: Some(NamePolicy::Repair),
+            auth: None,
             transport: None,
         };
         let changed = before.changed(names, false).unwrap().upstream;
@@ -320,6 +328,28 @@ mod tests {
         let whole = TransportChange::Stdio { command, args: Some(vec![]), env: Some(vec![]) };
         let changed = before.changed(to(whole), false).unwrap();
         assert_eq!((changed.is_moved, changed.upstream.transport), (true, stdio("/bin/x", &[], &[])));
+    }
+
+    #[test]
+    fn a_credential_is_its_servers_or_its_users_as_it_is_said_last() {
+        let to_auth = |auth, transport| UpstreamChange {
+            display_name: None,
+            name_policy: None,
+            auth: Some(auth),
+            transport,
+        };
+        let before = upstream(http(AT, &["X-Key"]));
+        assert_eq!((before.auth(), before.is_synced()), (Auth::Static, true));
+        assert_eq!(before.changed(to_auth(Auth::None, None), false).unwrap_err().field, "auth");
+        let per_user = before.changed(to_auth(Auth::PerUser, Some(headers(&[]))), false).unwrap().upstream;
+        assert_eq!((per_user.auth(), per_user.is_synced()), (Auth::PerUser, false));
+        let with_own = per_user.changed(to(headers(&["X-Key"])), false).unwrap().upstream;
+        assert_eq!((with_own.auth(), with_own.is_synced()), (Auth::PerUser, true));
+        let command = Some("/bin/x".to_owned());
+        let child = TransportChange::Stdio { command, args: Some(vec![]), env: Some(vec![]) };
+        assert_eq!(with_own.changed(to(child.clone()), false).unwrap_err().field, "auth");
+        let child = with_own.changed(to_auth(Auth::None, Some(child)), false).unwrap().upstream;
+        assert_eq!((child.auth(), child.is_synced()), (Auth::None, true));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::{
 };
 
 const NOTHING: UpstreamChange<String> =
-    UpstreamChange { display_name: None, name_policy: None, transport: None };
+    UpstreamChange { display_name: None, name_policy: None, auth: None, transport: None };
 
 fn update(bench: &Workbench, upstream: UpstreamId, change: UpstreamChange<String>) -> UpdateUpstream {
     let (client, based_on) = (bench.client, None);

@@ -103,6 +103,7 @@ impl Workbench {
             display_name,
             transport,
             name_policy: Default::default(),
+            auth: None,
             validate_only: false,
         }
     }

@@ -21,6 +21,17 @@ pub(crate) fn optional<T: FromStr<Err: std::fmt::Display>>(
     text.parse().map(Some).map_err(|error: T::Err| Fault::invalid(field, error.to_string()))
 }
 
+/// A text that must be there and has a most.
+pub(crate) fn bounded<'a>(text: &'a str, field: &str, max_chars: usize) -> Result<&'a str, Fault> {
+    match text.chars().count() {
+        0 => Err(Fault::invalid(field, "is required: an id or a name")),
+        chars if chars > max_chars => {
+            Err(Fault::invalid(field, format!("is longer than {max_chars} characters")))
+        }
+        _ => Ok(text),
+    }
+}
+
 /// A page size: 0 for the default, more than the most is the most.
 pub(crate) fn page_size(asked: i32, default: usize, most: usize) -> Result<usize, Fault> {
     match usize::try_from(asked) {

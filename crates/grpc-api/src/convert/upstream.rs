@@ -8,7 +8,7 @@ use toolgate_domain::{
     Caller, Fault, Scope,
     sync_issue::SyncIssue,
     sync_status::Health,
-    upstream::{NamePolicy, Transport},
+    upstream::{Auth, NamePolicy, Transport},
 };
 
 use super::fields::{count, timestamp};
@@ -38,6 +38,11 @@ pub(crate) fn to_proto(detail: &UpstreamDetail, tokens: &Tokens<'_>) -> pb::Upst
             NamePolicy::Repair => pb::NamePolicy::Repair.into(),
         },
         etag: tokens.upstream(entry),
+        auth: match upstream.auth() {
+            Auth::None => pb::UpstreamAuth::None.into(),
+            Auth::Static => pb::UpstreamAuth::Static.into(),
+            Auth::PerUser => pb::UpstreamAuth::PerUser.into(),
+        },
     }
 }
 
@@ -95,6 +100,17 @@ pub(crate) fn name_policy_from_proto(policy: i32) -> Result<NamePolicy, Fault> {
         Ok(pb::NamePolicy::Unspecified | pb::NamePolicy::Strict) => Ok(NamePolicy::Strict),
         Ok(pb::NamePolicy::Repair) => Ok(NamePolicy::Repair),
         Err(_) => Err(Fault::invalid("name_policy", "is not a policy; use STRICT or REPAIR")),
+    }
+}
+
+/// Whose credential a request says that an upstream is reached with, if it does.
+pub(crate) fn auth_from_proto(auth: i32) -> Result<Option<Auth>, Fault> {
+    match pb::UpstreamAuth::try_from(auth) {
+        Ok(pb::UpstreamAuth::Unspecified) => Ok(None),
+        Ok(pb::UpstreamAuth::None) => Ok(Some(Auth::None)),
+        Ok(pb::UpstreamAuth::Static) => Ok(Some(Auth::Static)),
+        Ok(pb::UpstreamAuth::PerUser) => Ok(Some(Auth::PerUser)),
+        Err(_) => Err(Fault::invalid("auth", "is unknown; use NONE, STATIC or PER_USER")),
     }
 }
 

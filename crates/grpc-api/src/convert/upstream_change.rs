@@ -6,14 +6,15 @@ use prost_types::FieldMask;
 use toolgate_api_proto::v1::{self as pb, upstream::Transport};
 use toolgate_domain::{
     Fault, Violation,
-    upstream::{TransportChange, UpstreamChange},
+    upstream::{Auth, TransportChange, UpstreamChange},
 };
 
-use super::upstream::{name_policy_from_proto, ordered};
+use super::upstream::{auth_from_proto, name_policy_from_proto, ordered};
 
-const PATHS: [&str; 10] = [
+const PATHS: [&str; 11] = [
     "display_name",
     "name_policy",
+    "auth",
     "http",
     "http.url",
     "http.headers",
@@ -43,7 +44,15 @@ pub(crate) fn change_from_proto(
             .has("name_policy")
             .then(|| name_policy_from_proto(upstream.name_policy))
             .transpose()?,
+        auth: named.has("auth").then(|| auth(upstream.auth)).transpose()?,
         transport: transport(&named, upstream.transport)?,
+    })
+}
+
+fn auth(auth: i32) -> Result<Auth, Fault> {
+    let wanted = auth_from_proto(auth)?;
+    wanted.ok_or_else(|| {
+        Fault::invalid("auth", "is named by the mask, and says nothing; use NONE, STATIC or PER_USER")
     })
 }
 
@@ -127,8 +136,9 @@ fn mask_fault(problem: impl Into<String>) -> Fault {
 /// Fields of the upstream as fields of the request.
 pub(crate) fn within_request(fault: Fault) -> Fault {
     let Fault::Invalid(violations) = fault else { return fault };
-    let is_inner =
-        |field: &str| ["id", "display_name", "http", "stdio"].iter().any(|name| field.starts_with(name));
+    let is_inner = |field: &str| {
+        ["id", "display_name", "auth", "http", "stdio"].iter().any(|name| field.starts_with(name))
+    };
     let named = |Violation { field, problem }: Violation| {
         let field = if is_inner(&field) { format!("upstream.{field}") } else { field };
         Violation { field, problem }
@@ -169,7 +179,7 @@ mod tests {
     #[test]
     fn only_what_the_mask_names_is_taken() {
         let change = change_from_proto(upstream(), mask(&["http.url"])).unwrap();
-        assert_eq!((change.display_name, change.name_policy), (None, None));
+        assert_eq!((change.display_name, change.name_policy, change.auth), (None, None, None));
         let Some(TransportChange::Http { url, headers, allow_private }) = change.transport else {
             panic!("no http")
         };

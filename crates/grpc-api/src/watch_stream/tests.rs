@@ -103,7 +103,8 @@ async fn register(governance: &Governance, caller: &Caller) -> UpstreamId {
     let transport = Transport::Http { url: URL.into(), headers: Vec::new(), allow_private: false };
     let (slug, display_name) = ("srv".into(), String::new());
     let name_policy = Default::default();
-    let wanted = CreateUpstream { client, slug, display_name, transport, name_policy, validate_only: false };
+    let (auth, validate_only) = (None, false);
+    let wanted = CreateUpstream { client, slug, display_name, transport, name_policy, auth, validate_only };
     governance.create_upstream(caller, wanted).await.unwrap().detail.entry.upstream.id
 }
 

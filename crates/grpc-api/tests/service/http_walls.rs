@@ -52,8 +52,13 @@ impl Held {
             pb::ListToolsRequest { page_size: 1, view: pb::ToolView::Served.into(), ..Default::default() };
         let cursor = ring.list(key, page).await.unwrap().next_page_token;
         let (tag, session) = match door {
-            // They say the same to everybody.
-            Door::Shape(Route::OxpHealth | Route::Document) => (String::new(), String::new()),
+            // The same to everybody, or of this moment: without a tag.
+            Door::Shape(
+                Route::OxpHealth
+                | Route::Document
+                | Route::PrismeCapabilities
+                | Route::PrismeWebhookCapabilities,
+            ) => (String::new(), String::new()),
             Door::Shape(route) => (face.given(key, plain(route), "etag").await, String::new()),
             Door::Mcp(_) => (String::new(), face.given(key, initialize(), SESSION_ID).await),
         };
@@ -73,7 +78,7 @@ fn requests(door: Door, held: &Held) -> Vec<Request<Body>> {
 }
 
 fn of_shape(route: Route, held: &Held) -> Vec<Request<Body>> {
-    let Held { things: Things { upstream, revision, .. }, tag, .. } = held;
+    let Held { things: Things { upstream, agent, attachment, revision, .. }, tag, .. } = held;
     let path = route.path();
     match route {
         Route::RoarTools => vec![
@@ -82,6 +87,17 @@ fn of_shape(route: Route, held: &Held) -> Vec<Request<Body>> {
             bare(Request::get(path).header(header::IF_NONE_MATCH, tag)),
             bare(Request::head(path).header(header::IF_NONE_MATCH, tag)),
         ],
+        Route::PrismeCapabilities | Route::PrismeWebhookCapabilities => {
+            let of = |agent: &str, tool: &str| {
+                Request::get(path.replace("{agentId}", agent).replace("{toolId}", tool))
+            };
+            vec![
+                bare(of(agent, "srv")),
+                bare(of(agent, attachment).method("HEAD")),
+                bare(of("support", attachment)),
+                bare(of("support", "srv").header("x-toolgate-min-revision", revision)),
+            ]
+        }
         Route::OxpTools => vec![
             bare(Request::get(path).header("x-toolgate-min-revision", revision)),
             bare(Request::get(path).header(header::IF_NONE_MATCH, tag)),
@@ -109,13 +125,9 @@ fn of_mcp(held: &Held) -> Vec<Request<Body>> {
     ]
 }
 
-/// A request of a route that names nothing, and is answered with what the caller has.
+/// A request that names nothing, of a route whose answers have a tag.
 fn plain(route: Route) -> Request<Body> {
-    match route {
-        Route::RoarTools | Route::OxpTools | Route::OxpHealth | Route::Document => {
-            bare(Request::get(route.path()))
-        }
-    }
+    bare(Request::get(route.path()))
 }
 
 fn initialize() -> Request<Body> {

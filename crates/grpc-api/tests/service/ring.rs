@@ -1,6 +1,6 @@
 //! The services and short words for calling them.
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use futures::StreamExt;
 use tokio_util::sync::CancellationToken;
@@ -13,6 +13,7 @@ use toolgate_api_proto::v1::{
 };
 use toolgate_catalog::{
     Catalog,
+    server_tools::ServerTools,
     sync::{SyncLimits, Syncs},
 };
 use toolgate_domain::ClientId;
@@ -79,6 +80,7 @@ impl Ring {
         let limits = SyncLimits::default();
         let syncs = Syncs::new(&catalog, servers.clone(), Arc::clone(&sealer), clock.clone(), limits);
         let gateway = Gateway::new(catalog.clone(), syncs.clone(), servers.clone(), Arc::clone(&sealer));
+        let server_tools = ServerTools::new(&catalog, &syncs, Duration::from_secs(60));
         let governance = Governance::new(
             catalog.clone(),
             syncs,
@@ -91,7 +93,7 @@ impl Ring {
         governance.bootstrap(&operator.0).await.unwrap();
         let authenticator = Authenticator::new(Arc::clone(&store), Arc::clone(&sealer), clock.clone());
         let gate = Gate::new(authenticator, Arc::clone(&sealer), entropy);
-        let catalog = CatalogService::new(catalog, gate.clone(), CancellationToken::new());
+        let catalog = CatalogService::new(catalog, server_tools, gate.clone(), CancellationToken::new());
         let gateway = GatewayService::new(gateway, gate.clone());
         let governance = GovernanceService::new(governance, gate);
         Self { catalog, governance, gateway, servers, operator, store, sealer, clock }

@@ -21,8 +21,8 @@ pub(crate) struct Things {
     tool: String,
     pub(crate) upstream: String,
     api_key: String,
-    agent: String,
-    attachment: String,
+    pub(crate) agent: String,
+    pub(crate) attachment: String,
     agent_etag: String,
     agents_page: String,
     pub(crate) revision: String,
@@ -190,6 +190,15 @@ async fn walk(ring: &Ring, key: &Key, own_tool: &str, things: &Things) -> Vec<(&
             ask!(ListToolDefinitionsRequest { page_token: things.oxp_page }),
             ask!(ListToolDefinitionsRequest { min_revision: revision }),
             ask!(ListToolDefinitionsRequest { if_none_match: things.oxp_etag });
+        ListServerTools = list_server_tools:
+            ask!(ListServerToolsRequest { agent_id: agent, attachment_id: "srv".to_owned() }),
+            ask!(ListServerToolsRequest { agent_id: own_agent, attachment_id: things.attachment }),
+            ask!(ListServerToolsRequest {
+                agent_id: own_agent, attachment_id: "srv".to_owned(), client_id: client_id
+            }),
+            ask!(ListServerToolsRequest {
+                agent_id: own_agent, attachment_id: "srv".to_owned(), min_revision: revision
+            });
         ListUpstreams = list_upstreams:
             ask!(ListUpstreamsRequest { client_id: client_id }),
             ask!(ListUpstreamsRequest { page_token: things.upstreams_page }),

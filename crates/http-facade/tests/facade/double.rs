@@ -1,4 +1,4 @@
-//! A catalogue that answers `ListTools` and `ListToolDefinitions` as a test says and remembers what it was asked.
+//! A catalogue that answers lists as a test says and remembers what it was asked.
 
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -43,11 +43,22 @@ pub(crate) struct DefinitionsCall {
     pub(crate) whole: bool,
 }
 
+type Asking = dyn Fn(&ServerCall) -> Result<ListServerToolsResponse, Status> + Send + Sync;
+
+/// One call of `ListServerTools` as the service saw it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ServerCall {
+    pub(crate) request: ListServerToolsRequest,
+    pub(crate) authorization: Option<String>,
+}
+
 pub(crate) struct Double {
     answering: Box<Answering>,
     calls: Mutex<Vec<Call>>,
     defining: Box<Defining>,
     definitions_calls: Mutex<Vec<DefinitionsCall>>,
+    asking: Box<Asking>,
+    server_calls: Mutex<Vec<ServerCall>>,
 }
 
 #[tonic::async_trait]
@@ -89,6 +100,19 @@ impl ToolCatalog for Double {
         };
         self.definitions_calls.lock().unwrap().push(call.clone());
         (self.defining)(&call).map(Response::new)
+    }
+
+    async fn list_server_tools(
+        &self,
+        request: tonic::Request<ListServerToolsRequest>,
+    ) -> Result<Response<ListServerToolsResponse>, Status> {
+        let credential = request.metadata().get("authorization");
+        let call = ServerCall {
+            authorization: credential.map(|value| value.to_str().unwrap().to_owned()),
+            request: request.into_inner(),
+        };
+        self.server_calls.lock().unwrap().push(call.clone());
+        (self.asking)(&call).map(Response::new)
     }
 
     type WatchToolsStream = BoxStream<WatchToolsResponse>;
@@ -162,7 +186,16 @@ impl Face {
         answering: impl Fn(&Call) -> Result<ListToolsResponse, Status> + Send + Sync + 'static,
     ) -> Self {
         let defining = |_: &_| Err(Status::unimplemented("not by this double"));
-        Self::over(Box::new(answering), Box::new(defining), Arc::new(|| true))
+        Self::over(Box::new(answering), Box::new(defining), Box::new(no_server), Arc::new(|| true))
+    }
+
+    /// Over a catalogue that answers `ListServerTools` alone.
+    pub(crate) fn asking(
+        asking: impl Fn(&ServerCall) -> Result<ListServerToolsResponse, Status> + Send + Sync + 'static,
+    ) -> Self {
+        let answering = |_: &_| Err(Status::unimplemented("not by this double"));
+        let defining = |_: &_| Err(Status::unimplemented("not by this double"));
+        Self::over(Box::new(answering), Box::new(defining), Box::new(asking), Arc::new(|| true))
     }
 
     /// Over a catalogue that answers `ListToolDefinitions` alone.
@@ -170,23 +203,24 @@ impl Face {
         defining: impl Fn(&DefinitionsCall) -> Result<ListToolDefinitionsResponse, Status> + Send + Sync + 'static,
     ) -> Self {
         let answering = |_: &_| Err(Status::unimplemented("not by this double"));
-        Self::over(Box::new(answering), Box::new(defining), Arc::new(|| true))
+        Self::over(Box::new(answering), Box::new(defining), Box::new(no_server), Arc::new(|| true))
     }
 
     /// Of a process that takes work or not, as `takes_work` says.
     pub(crate) fn of_process(takes_work: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         let answering = |_: &_| Err(Status::unimplemented("not by this double"));
         let defining = |_: &_| Err(Status::unimplemented("not by this double"));
-        Self::over(Box::new(answering), Box::new(defining), Arc::new(takes_work))
+        Self::over(Box::new(answering), Box::new(defining), Box::new(no_server), Arc::new(takes_work))
     }
 
     fn over(
         answering: Box<Answering>,
         defining: Box<Defining>,
+        asking: Box<Asking>,
         takes_work: Arc<dyn Fn() -> bool + Send + Sync>,
     ) -> Self {
-        let (calls, definitions_calls) = (Mutex::default(), Mutex::default());
-        let double = Arc::new(Double { answering, calls, defining, definitions_calls });
+        let (calls, definitions_calls, server_calls) = Default::default();
+        let double = Arc::new(Double { answering, calls, defining, definitions_calls, asking, server_calls });
         let settings = FacadeSettings {
             allowed_hosts: vec!["Tools.Example".to_owned()],
             random: Arc::new(|| 0xabc),
@@ -215,6 +249,10 @@ impl Face {
         self.double.definitions_calls.lock().unwrap().clone()
     }
 
+    pub(crate) fn server_calls(&self) -> Vec<ServerCall> {
+        self.double.server_calls.lock().unwrap().clone()
+    }
+
     pub(crate) async fn send(&self, request: Builder) -> Answer {
         self.send_with(request, Body::empty()).await
     }
@@ -229,6 +267,10 @@ impl Face {
     pub(crate) async fn get(&self, target: &str) -> Answer {
         self.send(get(target)).await
     }
+}
+
+fn no_server(_: &ServerCall) -> Result<ListServerToolsResponse, Status> {
+    Err(Status::unimplemented("not by this double"))
 }
 
 /// A request as a well-behaved local client sends it.

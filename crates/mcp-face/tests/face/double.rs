@@ -85,6 +85,13 @@ impl ToolCatalog for Double {
         Err(Status::unimplemented("not by this double"))
     }
 
+    async fn list_server_tools(
+        &self,
+        _: tonic::Request<ListServerToolsRequest>,
+    ) -> Result<Response<ListServerToolsResponse>, Status> {
+        Err(Status::unimplemented("not by this double"))
+    }
+
     async fn list_tool_definitions(
         &self,
         _: tonic::Request<ListToolDefinitionsRequest>,

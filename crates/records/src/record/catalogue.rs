@@ -38,6 +38,7 @@ pub(super) fn upstream_row(upstream: &Upstream) -> stored::Upstream {
             NamePolicy::Strict => 0,
             NamePolicy::Repair => 1,
         },
+        is_per_user: upstream.is_per_user,
     }
 }
 
@@ -70,6 +71,7 @@ pub(super) fn read_upstream(
         slug,
         display_name: payload.display_name,
         transport,
+        is_per_user: payload.is_per_user,
         binding_epoch: payload.binding_epoch,
         created_at: moment(payload.created_at_ms),
     })

@@ -7,7 +7,7 @@ use toolgate_domain::{
     sync_issue::SyncIssue,
     sync_status::Health,
     tool::{Approval, EarlierTexts},
-    upstream::{NamePolicy, Sealed, Tombstone, Transport},
+    upstream::{Auth, NamePolicy, Sealed, Tombstone, Transport},
 };
 
 use super::*;
@@ -28,6 +28,7 @@ fn upstream(transport: Transport<Sealed>) -> Record {
         display_name: "Files".into(),
         transport,
         name_policy: NamePolicy::Repair,
+        is_per_user: true,
         binding_epoch: 3,
         created_at: at(5),
     })
@@ -247,6 +248,18 @@ fn rows_from_before_there_was_a_history_are_still_read() {
         panic!("an observed row is read as one")
     };
     assert_eq!(observed.earlier, EarlierTexts::default());
+}
+
+#[test]
+fn an_upstream_from_before_users_had_credentials_has_its_own() {
+    let key = Key::Upstream(CLIENT, UPSTREAM).encode();
+    let http = stored::Http { url: "https://a.example/".into(), ..Default::default() };
+    let transport = Some(stored::Transport::Http(http));
+    let row = stored::Upstream { slug: "srv".into(), transport, ..Default::default() };
+    let Ok(Record::Upstream(upstream)) = Record::decode(&key, &codec::encode(&key, &row)) else {
+        panic!("an upstream is read as one")
+    };
+    assert_eq!(upstream.auth(), Auth::None);
 }
 
 #[test]

@@ -74,6 +74,7 @@ pub(crate) struct Upstream<'a> {
     protocol_version: &'a str,
     name_policy: Value,
     etag: &'a str,
+    auth: Value,
 }
 
 #[derive(Serialize)]
@@ -112,6 +113,7 @@ impl<'a> From<&'a v1::Upstream> for Upstream<'a> {
             protocol_version: &upstream.protocol_version,
             name_policy: Value::of(upstream.name_policy, v1::NamePolicy::as_str_name),
             etag: &upstream.etag,
+            auth: Value::of(upstream.auth, v1::UpstreamAuth::as_str_name),
         }
     }
 }
