@@ -1,4 +1,6 @@
-use toolgate_api_proto::v1::{Agent, AgentAttachment, AgentAttachmentType};
+use toolgate_api_proto::v1::{
+    Agent, AgentAttachment, AgentAttachmentType, ListServerToolsResponse, ServerTool, ServerToolsStatus,
+};
 use toolgate_cli::Exit;
 
 use crate::double::Script;
@@ -121,4 +123,61 @@ async fn a_key_of_an_agent_says_so() {
     let made = double.run(&["key", "create", "--scope", "mcp:call", "--agent", "support"]).await;
     assert_eq!(made.out, "tg_5_secret\n");
     assert!(made.err.contains("for agent support with mcp:call"), "{}", made.err);
+}
+
+fn listed(status: ServerToolsStatus) -> Script {
+    let tool = ServerTool {
+        name: "a.b".to_owned(),
+        canonical_name: "gh__a_b".to_owned(),
+        description: Some("adds\u{1b}[2J\nand more".to_owned()),
+        input_schema_json: Some(r#"{"n" : 1.0}"#.to_owned()),
+        annotations_json: None,
+    };
+    let is_ok = status == ServerToolsStatus::Ok;
+    let server_tools = ListServerToolsResponse {
+        status: status.into(),
+        tools: if is_ok { vec![tool] } else { Vec::new() },
+        error: if is_ok { String::new() } else { "The server cannot be reached.".to_owned() },
+        list_time: Some(toolgate_api_proto::Timestamp { seconds: 1_767_225_600, nanos: 0 }),
+        expire_time: None,
+        from_cache: is_ok,
+        revision: "r7".to_owned(),
+    };
+    Script { server_tools, ..support() }
+}
+
+#[tokio::test]
+async fn what_a_server_lists_at_this_moment_is_shown_with_the_time_that_it_was_asked() {
+    let double = Double::start(listed(ServerToolsStatus::Ok)).await;
+    let shown = double.run(&["tool", "live", "support", "gh"]).await;
+    assert_eq!(shown.exit, Exit::Ok, "{}", shown.err);
+    assert!(shown.out.contains("gh__a_b  a.b            adds\\u{1b}[2J\n"), "{}", shown.out);
+    assert!(shown.err.contains("2026-01-01T00:00:00Z"), "{}", shown.err);
+    let sent = double.script().asked_live.pop().expect("it was asked");
+    assert_eq!((sent.agent_id.as_str(), sent.attachment_id.as_str()), ("support", "gh"));
+    let json = double.run(&["--json", "tool", "live", "support", "gh"]).await.out;
+    let expected = concat!(
+        r#"{"status":"SERVER_TOOLS_STATUS_OK","tools":[{"name":"a.b","canonicalName":"gh__a_b","#,
+        r#""description":"adds\u001b[2J\nand more","inputSchemaJson":"{\"n\" : 1.0}"}],"error":"","#,
+        r#""listTime":"2026-01-01T00:00:00Z","fromCache":true,"revision":"r7"}"#,
+        "\n",
+    );
+    assert_eq!(json, expected);
+    assert_eq!(double.run(&["tool", "live", "nobody", "gh"]).await.exit, Exit::NotFound);
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_be_listed_ends_the_command_as_a_sync_of_it_would() {
+    for (status, word) in [
+        (ServerToolsStatus::Unavailable, "The server cannot be reached."),
+        (ServerToolsStatus::AuthRequired, "credential"),
+    ] {
+        let double = Double::start(listed(status)).await;
+        for flags in [&[][..], &["--json"]] {
+            let ended = double.run(&[flags, &["tool", "live", "support", "gh"]].concat()).await;
+            assert_eq!(ended.exit, Exit::Unavailable);
+            assert!(ended.err.contains("gh") && ended.err.contains(word), "{}", ended.err);
+            assert_eq!(ended.out.is_empty(), flags.is_empty());
+        }
+    }
 }

@@ -262,6 +262,7 @@ async fn an_update_names_what_was_given_and_nothing_else() {
 
     for (words, expected) in [
         ("--display-name= --name-policy repair", &["display_name", "name_policy"][..]),
+        ("--auth per-user --no-headers", &["auth", "http.headers"]),
         ("--no-headers --allow-private", &["http.headers", "http.allow_private"]),
         ("--no-env -- /bin/server -y", &["stdio.command", "stdio.args", "stdio.env"]),
     ] {

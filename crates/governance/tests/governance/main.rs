@@ -18,6 +18,7 @@ mod overrides;
 mod races;
 mod read_model;
 mod rulings;
+mod server_tools;
 mod syncs;
 mod troubled_store;
 mod turns;

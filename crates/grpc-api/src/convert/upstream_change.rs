@@ -52,7 +52,10 @@ pub(crate) fn change_from_proto(
 fn auth(auth: i32) -> Result<Auth, Fault> {
     let wanted = auth_from_proto(auth)?;
     wanted.ok_or_else(|| {
-        Fault::invalid("auth", "is named by the mask, and says nothing; use NONE, STATIC or PER_USER")
+        Fault::invalid(
+            "upstream.auth",
+            "is named by the mask, and says nothing; use NONE, STATIC or PER_USER",
+        )
     })
 }
 

@@ -8,6 +8,7 @@ mod answers;
 mod calls;
 mod http_walls;
 mod ring;
+mod server_tools;
 mod tenants;
 mod tool_definitions;
 mod walls;

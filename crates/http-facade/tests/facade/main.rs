@@ -11,6 +11,7 @@ mod document;
 mod errors;
 mod guards;
 mod oxp;
+mod prisme;
 mod query;
 mod schemas;
 mod shape;
