@@ -6,7 +6,7 @@ use std::path::Path;
 use toolgate_api_proto::v1::create_upstream_request::Transport;
 use toolgate_api_proto::v1::{
     CreateUpstreamRequest, DeleteUpstreamRequest, GetUpstreamRequest, HttpTransport, ListUpstreamsRequest,
-    NamePolicy, StdioTransport, SyncUpstreamRequest, Upstream, UpstreamAuth, UpstreamHealth,
+    NamePolicy, StdioTransport, SyncUpstreamRequest, Upstream, UpstreamAuth, UpstreamHealth, upstream,
 };
 
 use crate::args::{AddUpstream, UpstreamCommand};
@@ -61,7 +61,20 @@ async fn add(
         return console.say(&format!("{} can be registered (dry run: nothing was written)", upstream.slug));
     }
     console.say(&format!("registered {}  {}", upstream.slug, upstream.id))?;
-    console.note(&format!("its first sync has begun: toolgate upstream sync {} --wait", upstream.slug))
+    match is_synced(&upstream) {
+        true => console
+            .note(&format!("its first sync has begun: toolgate upstream sync {} --wait", upstream.slug)),
+        false => console.note("it is not synced: each user has a credential of their own"),
+    }
+}
+
+/// One that is each user's own is synced under its headers, or not at all.
+fn is_synced(upstream: &Upstream) -> bool {
+    let has_headers = matches!(
+        &upstream.transport,
+        Some(upstream::Transport::Http(http)) if !http.header_names.is_empty()
+    );
+    upstream.auth() != UpstreamAuth::PerUser || has_headers
 }
 
 fn transport(args: &AddUpstream) -> Result<Transport, CommandError> {

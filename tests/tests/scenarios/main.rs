@@ -34,6 +34,7 @@ mod node_client;
 mod openapi;
 mod outgoing;
 mod oxp;
+mod prisme;
 mod process;
 mod python_client;
 mod real_servers;

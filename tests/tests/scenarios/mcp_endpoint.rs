@@ -73,7 +73,7 @@ async fn listen(caller: &Caller) -> Events {
 }
 
 /// The exact texts of all tools, over all pages.
-async fn definitions(caller: &Caller) -> Vec<String> {
+pub(crate) async fn definitions(caller: &Caller) -> Vec<String> {
     let (mut texts, mut params) = (Vec::new(), String::new());
     loop {
         let page = ask(caller, "tools/list", &params).await;

@@ -20,8 +20,8 @@ use crate::{
 
 const SLUG: &str = "real";
 /// Some of them take their time to start on a busy machine.
-const CONNECT_TIMEOUT: &str = "TOOLGATE_SYNC_CONNECT_TIMEOUT_MS";
-const PATIENT_MS: &str = "60000";
+pub(crate) const CONNECT_TIMEOUT: &str = "TOOLGATE_SYNC_CONNECT_TIMEOUT_MS";
+pub(crate) const PATIENT_MS: &str = "60000";
 
 /// A server's own answer.
 #[derive(Debug, Deserialize)]
@@ -131,7 +131,7 @@ pub(crate) async fn list_raw(installed: &Installed, arguments: &[&str]) -> Raw {
 }
 
 /// A fresh process on a free port of loopback, killed when dropped.
-async fn everything_over_http(installed: &Installed) -> (Child, String) {
+pub(crate) async fn everything_over_http(installed: &Installed) -> (Child, String) {
     let mut child = Command::new(&installed.node)
         .env("PORT", "0")
         .arg("--import")
