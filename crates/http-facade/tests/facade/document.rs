@@ -6,11 +6,12 @@ use http::Request;
 use http::request::Builder;
 use serde_json::Value;
 use tonic::{Code, Status};
+use toolgate_api_proto::v1::ServerToolsStatus;
 use toolgate_http_facade::Route;
 
 use crate::contract::{Contract, PATH};
 use crate::double::{self, Answer, Face, get, tool};
-use crate::oxp;
+use crate::{oxp, prisme};
 
 /// What a read may be answered by.
 const CODES: [Code; 8] = [
@@ -164,6 +165,27 @@ async fn lists_answer_every_documented_status_and_no_other() {
     let definitions = oxp::holding(vec![oxp::full()]);
     check_list(oxp::TOOLS, &definitions, |code| Face::defining(move |_| Err(Status::new(code, "words"))))
         .await;
+}
+
+#[tokio::test]
+async fn capabilities_answer_every_documented_status_and_no_other() {
+    let contract = Contract::read().await;
+    for path in prisme::PATHS {
+        let mut capabilities = Operation::new(&contract, "GET", path);
+        let face = prisme::telling(ServerToolsStatus::Ok, vec![prisme::full(), prisme::bare()]);
+        capabilities.send_past_the_guard(&face).await;
+        for status in [ServerToolsStatus::Ok, ServerToolsStatus::AuthRequired, ServerToolsStatus::Unavailable]
+        {
+            let face = prisme::telling(status, Vec::new());
+            capabilities.send(&face, capabilities.ask(), "").await;
+        }
+        capabilities.send(&face, capabilities.ask(), "").await;
+        for code in CODES {
+            let face = Face::asking(move |_| Err(Status::new(code, "words")));
+            capabilities.send(&face, capabilities.ask(), "").await;
+        }
+        capabilities.end();
+    }
 }
 
 async fn check_list(path: &str, face: &Face, failing: impl Fn(Code) -> Face) {

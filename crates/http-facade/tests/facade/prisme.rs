@@ -12,12 +12,17 @@ use crate::double::{Answer, Face, get};
 
 const PATH: &str = "/v1/agents/support/tools/files/capabilities";
 const WEBHOOK: &str = "/v2/workspaces/slug:agent-factory/webhooks";
+/// As they are routed.
+pub(crate) const PATHS: [&str; 2] = [
+    "/v1/agents/{agentId}/tools/{toolId}/capabilities",
+    "/v2/workspaces/slug:agent-factory/webhooks/v1/agents/{agentId}/tools/{toolId}/capabilities",
+];
 
-fn bare() -> ServerTool {
+pub(crate) fn bare() -> ServerTool {
     ServerTool { name: "a.b\"".to_owned(), canonical_name: "files__a_b_".to_owned(), ..Default::default() }
 }
 
-fn full() -> ServerTool {
+pub(crate) fn full() -> ServerTool {
     ServerTool {
         description: Some("two\n\"lines\"".to_owned()),
         input_schema_json: Some(r#"{"properties":{"n":{"maximum" : 1.0,"x":9007199254740993}}}"#.to_owned()),
@@ -39,7 +44,7 @@ fn list(status: ServerToolsStatus, tools: &[ServerTool]) -> ListServerToolsRespo
     }
 }
 
-fn telling(status: ServerToolsStatus, tools: Vec<ServerTool>) -> Face {
+pub(crate) fn telling(status: ServerToolsStatus, tools: Vec<ServerTool>) -> Face {
     Face::asking(move |_| Ok(list(status, &tools)))
 }
 

@@ -1,11 +1,13 @@
 //! The documented schemas beside what is sent: in every state, each nullable member both ways, and no member more.
 
 use serde_json::Value;
-use toolgate_api_proto::v1::{Effect, LockIssue, Tool, ToolDefinition, ToolState, ToolStatus};
+use toolgate_api_proto::v1::{
+    Effect, LockIssue, ServerTool, ServerToolsStatus, Tool, ToolDefinition, ToolState, ToolStatus,
+};
 
 use crate::contract::{Contract, assert_valid};
 use crate::double::{Face, PATH, tool};
-use crate::oxp;
+use crate::{oxp, prisme};
 
 const STATES: [ToolState; 7] = [
     ToolState::Served,
@@ -60,6 +62,26 @@ async fn a_definition_fits_with_each_optional_member_both_ways() {
     assert_valid(&validator, &oxp::holding(Vec::new()).get(oxp::TOOLS).await.json(), "no definitions");
 }
 
+#[tokio::test]
+async fn capabilities_fit_in_every_status_with_each_optional_member_both_ways() {
+    let validator = Contract::read().await.component("ToolCapabilities");
+    let object = |is_there: bool| is_there.then(|| r#"{"type":"object"}"#.to_owned());
+    let tools: Vec<_> = (0..8_u8)
+        .map(|present| ServerTool {
+            description: object(present & 1 != 0),
+            input_schema_json: object(present & 2 != 0),
+            annotations_json: object(present & 4 != 0),
+            ..prisme::bare()
+        })
+        .collect();
+    for status in [ServerToolsStatus::Ok, ServerToolsStatus::AuthRequired, ServerToolsStatus::Unavailable] {
+        let answer = prisme::telling(status, tools.clone()).get(prisme::PATHS[0]).await.json();
+        let is_ok = status == ServerToolsStatus::Ok;
+        assert_eq!(answer["items"].as_array().unwrap().len(), if is_ok { 8 } else { 0 });
+        assert_valid(&validator, &answer, "capabilities");
+    }
+}
+
 /// Every answer that differs from `answer` by one member that is gone, or by one that is new, with the place.
 fn with_a_member_more_or_less(answer: &Value) -> Vec<(String, Value)> {
     fn objects(value: &Value, place: &str, found: &mut Vec<String>) {
@@ -110,6 +132,13 @@ async fn assert_closed(component: &str, answer: &Value, optional: &[&str], free:
 async fn a_member_more_or_less_is_outside_the_schema() {
     let full = Face::holding(vec![with(ToolState::Drifted, u8::MAX)]).get(PATH).await.json();
     assert_closed("McpToolList", &full, &[], &["/data/0/definition", "/data/0/fixedArgs"]).await;
+    let full = prisme::telling(ServerToolsStatus::Ok, vec![prisme::full()]);
+    let full = full.get(prisme::PATHS[0]).await.json();
+    let free = ["/items/0/inputSchema", "/items/0/annotations"];
+    let optional = ["-/items/0/description", "-/items/0/inputSchema"];
+    assert_closed("ToolCapabilities", &full, &optional, &free).await;
+    let down = prisme::telling(ServerToolsStatus::Unavailable, Vec::new()).get(prisme::PATHS[0]).await.json();
+    assert_closed("ToolCapabilities", &down, &["-/error"], &[]).await;
     let full = oxp::holding(vec![oxp::full()]).get(oxp::TOOLS).await.json();
     let schemas = ["/items/0/input_schema", "/items/0/output_schema"];
     let optional = ["-/$schema", "-/items/0/input_schema", "-/items/0/output_schema"];
