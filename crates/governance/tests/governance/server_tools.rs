@@ -414,6 +414,11 @@ async fn law_08_a_server_that_hangs_keeps_only_those_waiting_who_ask_it_and_not_
 
 type Asked = tokio::task::JoinHandle<Result<ServerToolList, Fault>>;
 
+fn ask(seat: &Arc<Seat>) -> Asked {
+    let seat = Arc::clone(seat);
+    tokio::spawn(async move { seat.list("srv").await })
+}
+
 async fn at_once(asked: Asked) -> Result<ServerToolList, Fault> {
     timeout(Duration::from_secs(1), asked).await.expect("it is answered at once").unwrap()
 }
@@ -422,22 +427,18 @@ async fn at_once(asked: Asked) -> Result<ServerToolList, Fault> {
 async fn nobody_waits_for_a_server_that_was_moved_or_removed_meanwhile() {
     let seat = Arc::new(Seat::new().await);
     let id = seat.open("srv", &[&definition("a", "d")]).await;
-    let ask = async || {
-        let seat = Arc::clone(&seat);
-        let asked = tokio::spawn(async move { seat.list("srv").await });
-        tokio::time::sleep(Duration::from_millis(1)).await;
-        asked
-    };
     seat.bench.servers.hangs(&url("srv"));
     seat.bench.servers.answers(&url("new"), complete(&[&definition("new", "d")]));
-    let asked = ask().await;
+    let asked = ask(&seat);
+    tokio::time::sleep(Duration::from_millis(1)).await;
     update(&seat.bench, id, moved("new")).await;
     let list = at_once(asked).await.unwrap();
     assert_eq!(names(&list.outcome), [("new", "srv__new")]);
 
     seat.bench.clock.advance_ms(600_000);
     seat.bench.servers.hangs(&url("new"));
-    let asked = ask().await;
+    let asked = ask(&seat);
+    tokio::time::sleep(Duration::from_millis(1)).await;
     delete(&seat.bench, id).await;
     assert_eq!(at_once(asked).await.unwrap_err(), Fault::AttachmentNotFound);
 }

@@ -111,6 +111,20 @@ async fn what_is_checked_comes_in_the_documented_order() {
     assert_eq!(told, (Code::Unauthenticated, "CREDENTIAL_MISSING".to_owned()));
 }
 
+#[tokio::test]
+async fn law_04_what_a_server_lists_is_for_operators_alone() {
+    let ring = Ring::new().await;
+    let operator = &ring.operator;
+    ring.upstream(operator, "srv", &[&definition("unapproved", "d")]).await;
+    ring.agent(operator, "support", &["srv"]).await;
+    let bound = ring.agent_key("support").await;
+    let writes = ring.key("", &["mcp:write", "mcp:call", "mcp:admin"]).await;
+    for key in [&bound, &writes] {
+        let denied = (Code::PermissionDenied, "SCOPE_MISSING".to_owned());
+        assert_eq!(refused(&ring, key, "support", "srv").await, denied);
+    }
+}
+
 /// The tools of both clients have one name, and their servers one URL.
 #[tokio::test]
 async fn law_10_what_a_server_told_one_client_is_not_told_another() {
