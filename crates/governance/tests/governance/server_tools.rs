@@ -471,3 +471,28 @@ async fn a_declaration_that_contradicts_the_credential_is_refused() {
         assert_eq!(found[0].field, "auth", "{auth:?}");
     }
 }
+
+/// Nothing but the store tells of it. The clock of this test moves when all is idle.
+#[tokio::test(start_paused = true)]
+async fn what_was_declared_differently_on_another_replica_is_asked_anew() {
+    let seat = Arc::new(Seat::new().await);
+    let id = seat.open("srv", &[&definition("old", "d")]).await;
+    let replica = seat.bench.replica(Arc::clone(&seat.bench.store)).await;
+    let move_to = async |slug: &str| {
+        seat.bench.servers.answers(&url(slug), complete(&[&definition(slug, "d")]));
+        update(&replica, id, moved(slug)).await;
+        let at = replica.snapshot().await.revision();
+        seat.bench.governance.catalog().snapshot(seat.bench.client, Some(at)).await.unwrap();
+    };
+    assert_eq!(names(&seat.outcome("srv").await), [("old", "srv__old")]);
+    move_to("new").await;
+    assert_eq!(names(&seat.outcome("srv").await), [("new", "srv__new")], "what is kept is the old one's");
+
+    seat.bench.clock.advance_ms(600_000);
+    seat.bench.servers.hangs(&url("new"));
+    let asked = ask(&seat);
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    move_to("newest").await;
+    let list = asked.await.unwrap().unwrap();
+    assert_eq!(names(&list.outcome), [("newest", "srv__newest")], "the new one's silence is not told");
+}
