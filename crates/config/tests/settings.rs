@@ -230,7 +230,10 @@ fn an_unknown_name_suggests_the_nearest() {
         ("[http]\ndata_dir = 'x'", "did you mean store.data_dir?"),
         ("data_dir = 'x'", "did you mean store.data_dir?"),
         ("[htttp]\nallowed_hosts = []", "did you mean http.allowed_hosts?"),
-        ("[zebra]", "the sections are http, grpc, admin, store, keys, outbound, sync, stop, log, trace"),
+        (
+            "[zebra]",
+            "the sections are http, grpc, admin, store, keys, outbound, sync, server_tools, stop, log, trace",
+        ),
     ] {
         let error = from_file(text).unwrap_err().to_string();
         assert!(error.contains(suggestion), "{text}: {error}");

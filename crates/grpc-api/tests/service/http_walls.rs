@@ -93,7 +93,7 @@ fn of_shape(route: Route, held: &Held) -> Vec<Request<Body>> {
             };
             vec![
                 bare(of(agent, "srv")),
-                bare(of(agent, attachment).method("HEAD")),
+                bare(of(agent, attachment)),
                 bare(of("support", attachment)),
                 bare(of("support", "srv").header("x-toolgate-min-revision", revision)),
             ]
