@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::{StreamExt, future::join_all, stream};
 use serde_json::{Value, value::RawValue};
 use toolgate_api_proto::v1::{Tool, ToolState, UpstreamHealth};
-use toolgate_definition::Definition;
+use toolgate_definition::{Definition, projection::ServerTool};
 use toolgate_test_support::{mcp_server::ScriptedServer, server::Server};
 
 use crate::{
@@ -69,6 +69,7 @@ async fn all_servers_of_the_corpus_fit_every_shape_with_every_entry_accounted_fo
     let served: Vec<_> = tools.iter().filter(|tool| tool.state() == ToolState::Served).collect();
     assert!(served.len() > 1000, "{} served", served.len());
     defines_every_served_tool(server, &schemas, &served).await;
+    tells_what_every_server_lists(&listed, &schemas, &tools).await;
     report(&format!(
         "corpus: {} of {} tools are served, each valid in every shape",
         served.len(),
@@ -122,6 +123,32 @@ async fn governs_every_tool(server: &Server, schemas: &Schemas, tools: &[Tool]) 
     let list = schemas.fitting(server, "/client/mcp/tools", "McpToolList").await;
     let ids: Vec<_> = tools.iter().map(|tool| &*tool.id).collect();
     assert_eq!(members(&list["data"], "id"), ids);
+}
+
+/// The Prisme shape: every entry that can be named, in its server's order, under the name that the catalogue has for it.
+async fn tells_what_every_server_lists(listed: &Listed, schemas: &Schemas, tools: &[Tool]) {
+    let Listed { server, corpus, slugs, .. } = listed;
+    server.cli(&["agent", "create", "all"]).await.succeeded();
+    for (slug, entries) in slugs.iter().zip(corpus.values()) {
+        server.cli(&["agent", "attach", "all", slug]).await.succeeded();
+        let path = format!("/v1/agents/all/tools/{slug}/capabilities");
+        let list = schemas.fitting(server, &path, "ToolCapabilities").await;
+        assert_eq!(list["status"], "ok", "{slug}");
+        let mut seen = BTreeSet::new();
+        let readable = entries.iter().filter_map(|entry| ServerTool::read(entry));
+        let expected = readable.filter(|tool| seen.insert(tool.fingerprint)).map(|tool| tool.name);
+        assert_eq!(members(&list["items"], "name"), expected.collect::<Vec<_>>(), "{slug}");
+        let id = upstream(server, slug).await.id;
+        let known: BTreeMap<_, _> = tools
+            .iter()
+            .filter(|tool| tool.upstream_id == id && tool.state() == ToolState::Served)
+            .map(|tool| (&*tool.name, &*tool.namespaced_name))
+            .collect();
+        for item in list["items"].as_array().unwrap() {
+            let known = known.get(item["name"].as_str().unwrap());
+            assert!(known.is_none_or(|name| item["canonical_name"] == **name), "{item}");
+        }
+    }
 }
 
 /// The OXP shape.

@@ -22,6 +22,8 @@ const FUZZING_SECONDS: &str = "30";
 /// Fewer cases would mean that it met something that held it up.
 const MIN_CASES: u64 = 500;
 
+const ATTACH_FUNCTION: [&str; 4] = ["attach", "support", "--function", "sum"];
+
 /// The schemas of the document.
 pub(crate) struct Schemas(Value);
 
@@ -63,6 +65,9 @@ async fn server() -> (Server, ScriptedServer) {
     second.push(entry("drifting", "second"));
     scripted.list(&second);
     sync(&server, "srv").await;
+    for words in [&["create", "support"][..], &["attach", "support", "srv"], &ATTACH_FUNCTION] {
+        server.cli(&[&["agent"], words].concat()).await.succeeded();
+    }
     let found: BTreeSet<_> =
         states(&server).await.into_iter().map(|(_, state)| state.as_str_name()).collect();
     assert_eq!(found.len(), names.len(), "{found:?}");
@@ -106,7 +111,11 @@ async fn write_settings(folder: &Path, server: &Server) {
             [dictionaries]
             upstreams = {{ values = ["{upstream}"] }}
             sessions = {{ values = ["{session}"] }}
+            agents = {{ values = ["support"] }}
+            attached = {{ values = ["srv", "sum"] }}
             [parameters]
+            "path.agentId" = {{ dictionary = "agents", probability = 0.8 }}
+            "path.toolId" = {{ dictionary = "attached", probability = 0.8 }}
             "query.upstreamId" = {{ dictionary = "upstreams", probability = 0.5 }}
             "header.Mcp-Session-Id" = {{ dictionary = "sessions", probability = 0.5 }}
             [[operations]]
