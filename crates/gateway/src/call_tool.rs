@@ -8,6 +8,7 @@ use toolgate_definition::arguments::Arguments;
 use toolgate_domain::{
     AgentId, ClientId, Fault, KeyId, ToolId, Upstream,
     decision::{Admitted, CallDenial, Denial, decide, decide_call},
+    upstream::Auth,
 };
 use toolgate_upstream::{CallError, CallNotice, ListingError, SessionKey, ToolCall};
 
@@ -15,6 +16,9 @@ use crate::{Gateway, gateway::BOUNDS};
 
 /// JSON-RPC codes by which a server says that it does not know the tool, or not like this: its list may be another by now.
 const SIGNS_OF_CHANGE: [i64; 2] = [-32601, -32602];
+
+/// What an upstream was registered with is for its syncs alone where each user has a credential of their own.
+const NO_USER: &str = "it takes the credential of a user, and a key is no user";
 
 /// Which call.
 #[derive(Debug, Clone)]
@@ -60,6 +64,9 @@ pub async fn call_tool(
     let snapshot = gateway.catalog.snapshot(call.client, call.min_revision).await?;
     let (entry, upstream) = resolve(&snapshot, &call)?;
     let admitted = admit(gateway, &snapshot, &entry, &call)?;
+    if upstream.auth() == Auth::PerUser {
+        return Err(Fault::UpstreamFailed { problem: NO_USER.to_owned(), may_have_run: false });
+    }
     let _place = gateway.room.take(upstream.id)?;
     let endpoint = endpoint(upstream, &gateway.sealer)?;
     let sent = ToolCall {

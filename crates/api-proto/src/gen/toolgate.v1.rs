@@ -987,7 +987,7 @@ pub struct Upstream {
     #[prost(string, tag = "16")]
     pub etag: ::prost::alloc::string::String,
     /// Whose credential it is reached with. With PER_USER, what is set as `http.headers` is the credential of its syncs alone;
-    /// without any, it is never synced, and its health stays UNKNOWN.
+    /// without any, it is never synced, and its health stays UNKNOWN. Nothing calls its tools yet, for a key is no user.
     #[prost(enumeration = "UpstreamAuth", tag = "17")]
     pub auth: i32,
     /// How it is reached.

@@ -169,6 +169,20 @@ async fn what_the_upstream_says_instead_of_a_result_is_told_with_whether_the_too
     }
 }
 
+/// law 12
+#[tokio::test]
+async fn the_credential_of_syncs_is_not_used_for_calls_where_each_user_has_their_own() {
+    let ring = serving(&[&definition("a", "d")]).await;
+    let upstream =
+        pb::Upstream { slug: "srv".into(), auth: pb::UpstreamAuth::PerUser.into(), ..Default::default() };
+    let update_mask = Some(prost_types::FieldMask { paths: vec!["auth".into()] });
+    let update = pb::UpdateUpstreamRequest { upstream: Some(upstream), update_mask, ..Default::default() };
+    said(ring.governance.update_upstream(ring.operator.asks(update))).await.unwrap();
+    let refused = call(&ring, &ring.operator, "srv__a", "").await;
+    assert_eq!(reason(refused), (Code::Unavailable, "UPSTREAM_FAILED".into()));
+    assert_eq!(sent(&ring), []);
+}
+
 /// BR-067.
 #[tokio::test]
 async fn a_server_that_no_longer_knows_the_tool_is_listed_anew() {
