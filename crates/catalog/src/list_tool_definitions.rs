@@ -6,7 +6,7 @@ use std::{
 };
 
 use toolgate_definition::{names::oxp_ids, projection::oxp_tool};
-use toolgate_domain::{AgentId, Fault, Tool, UpstreamId, limits};
+use toolgate_domain::{AgentId, Fault, Tool, UpstreamId, limits, upstream::Auth};
 
 use crate::{
     Snapshot, ToolKey, View,
@@ -39,6 +39,8 @@ pub struct ToolDefinition {
     pub input_schema: Option<String>,
     /// JSON text of an object, without references; `None` where the definition states none.
     pub output_schema: Option<String>,
+    /// The slug of its upstream, where each user needs a credential of their own for that.
+    pub takes_user_of: Option<String>,
 }
 
 /// A page of definitions.
@@ -65,7 +67,7 @@ pub fn list_tool_definitions(
     for entry in &page.tools {
         let tool = &entry.tool;
         let ids = ids.entry(tool.upstream).or_insert_with(|| ids_of(snapshot, tool.upstream));
-        let Some(definition) = definition(tool, ids)? else { continue };
+        let Some(definition) = definition(snapshot, tool, ids)? else { continue };
         // A schema may be larger with what it refers to in place.
         bytes += definition.weight_bytes();
         let is_full = ask.size != PageSize::Whole && bytes > limits::PAGE_DEFINITION_BYTES;
@@ -85,8 +87,17 @@ fn ids_of(snapshot: &Snapshot, upstream: UpstreamId) -> BTreeMap<&str, String> {
     tools().next().map(|tool| oxp_ids(&tool.slug, seen)).unwrap_or_default()
 }
 
+fn takes_user_of(snapshot: &Snapshot, tool: &Tool) -> Option<String> {
+    let upstream = &snapshot.upstream(tool.upstream)?.upstream;
+    (upstream.auth() == Auth::PerUser).then(|| upstream.slug.to_string())
+}
+
 /// `None` unless the tool is served.
-fn definition(tool: &Tool, ids: &BTreeMap<&str, String>) -> Result<Option<ToolDefinition>, Fault> {
+fn definition(
+    snapshot: &Snapshot,
+    tool: &Tool,
+    ids: &BTreeMap<&str, String>,
+) -> Result<Option<ToolDefinition>, Fault> {
     let (Some(served), Some(version), Some(id)) =
         (tool.served_definition(), tool.oxp_version(), ids.get(tool.name()))
     else {
@@ -102,6 +113,7 @@ fn definition(tool: &Tool, ids: &BTreeMap<&str, String>) -> Result<Option<ToolDe
         version: version.to_string(),
         input_schema: shape.input_schema.map(|schema| schema.text),
         output_schema: shape.output_schema.map(|schema| schema.text),
+        takes_user_of: takes_user_of(snapshot, tool),
     }))
 }
 

@@ -198,7 +198,7 @@ pub struct ObservedDefinition {
     pub approved: bool,
 }
 /// A served tool as an OXP 1.0 tool definition: what an agent reads, with overrides applied and locked inputs removed.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ToolDefinition {
     /// `Toolkit.Tool@x.y.z`: the upstream's slug, the tool's own name, each character outside `A-Z a-z 0-9 _` of either as one
     /// `_`, and `version`. Of several tools that come to one id, those first listed later have `_` and 8 hexadecimal digits
@@ -223,6 +223,26 @@ pub struct ToolDefinition {
     /// JSON Schema of the output, as `input_schema_json` but for `properties`; absent where the definition states none.
     #[prost(string, optional, tag = "6")]
     pub output_schema_json: ::core::option::Option<::prost::alloc::string::String>,
+    /// What a call takes besides arguments; absent for nothing.
+    #[prost(message, optional, tag = "7")]
+    pub requirements: ::core::option::Option<ToolRequirements>,
+}
+/// What a call of a tool takes besides arguments.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ToolRequirements {
+    /// Providers that the user has to be connected to, each with its own credential.
+    #[prost(message, repeated, tag = "1")]
+    pub authorization: ::prost::alloc::vec::Vec<AuthorizationRequirement>,
+    /// Whether it takes a user: with the upstream's `auth` PER_USER.
+    #[prost(bool, tag = "2")]
+    pub user_id: bool,
+}
+/// A provider that a user connects to.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AuthorizationRequirement {
+    /// Names it: the slug of the upstream.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
 }
 /// One tool as its server lists it at this moment, governed or not.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -61,7 +61,12 @@ pub(crate) fn definition_to_proto(listed: ListedDefinition) -> pb::ObservedDefin
 
 /// The message of a served tool in the OXP shape.
 pub(crate) fn tool_definition_to_proto(definition: ToolDefinition) -> pb::ToolDefinition {
-    let ToolDefinition { id, name, description, version, input_schema, output_schema } = definition;
+    let ToolDefinition { id, name, description, version, input_schema, output_schema, takes_user_of } =
+        definition;
+    let requirements = takes_user_of.map(|provider| pb::ToolRequirements {
+        authorization: vec![pb::AuthorizationRequirement { id: provider }],
+        user_id: true,
+    });
     pb::ToolDefinition {
         id,
         name,
@@ -69,6 +74,7 @@ pub(crate) fn tool_definition_to_proto(definition: ToolDefinition) -> pb::ToolDe
         version,
         input_schema_json: input_schema,
         output_schema_json: output_schema,
+        requirements,
     }
 }
 

@@ -116,6 +116,27 @@ async fn a_tool_keeps_its_id_when_another_comes_that_reads_like_it() {
 }
 
 #[tokio::test]
+async fn what_takes_a_user_says_whose_credential_the_user_needs() {
+    let ring = Ring::new().await;
+    let key = ring.operator.clone();
+    ring.upstream(&key, "my-srv", &[&definition("a", "d")]).await;
+    ring.upstream(&key, "other", &[&definition("b", "d")]).await;
+    approve_all(&ring, &key).await;
+    let before = list(&ring, &key, Default::default()).await;
+    assert!(before.definitions.iter().all(|definition| definition.requirements.is_none()));
+    let auth = pb::UpstreamAuth::PerUser.into();
+    let upstream = pb::Upstream { slug: "my-srv".into(), auth, ..Default::default() };
+    let update_mask = Some(prost_types::FieldMask { paths: vec!["auth".into()] });
+    let update = pb::UpdateUpstreamRequest { upstream: Some(upstream), update_mask, ..Default::default() };
+    said(ring.governance.update_upstream(key.asks(update))).await.unwrap();
+    let ask = pb::ListToolDefinitionsRequest { if_none_match: before.etag, ..Default::default() };
+    let after = list(&ring, &key, ask).await.definitions;
+    let requirements = after[0].requirements.as_ref().unwrap();
+    assert_eq!(requirements.authorization, [pb::AuthorizationRequirement { id: "my-srv".into() }]);
+    assert!(requirements.user_id && after[1].requirements.is_none());
+}
+
+#[tokio::test]
 async fn law_13_an_etag_is_good_until_something_changes() {
     let ring = Ring::new().await;
     let key = ring.operator.clone();

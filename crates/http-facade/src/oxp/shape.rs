@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use toolgate_api_proto::v1::ToolDefinition;
+use toolgate_api_proto::v1::{ToolDefinition, ToolRequirements};
 
 use crate::json::{Object, write_array};
 
@@ -40,5 +40,20 @@ fn write_definition(out: &mut Vec<u8>, definition: &ToolDefinition) {
     if let Some(schema) = &definition.output_schema_json {
         object.raw("output_schema", schema);
     }
+    if let Some(requirements) = &definition.requirements {
+        write_requirements(object.member("requirements"), requirements);
+    }
+    object.close();
+}
+
+fn write_requirements(out: &mut Vec<u8>, requirements: &ToolRequirements) {
+    let mut object = Object::open(out);
+    let Ok(()) = write_array(object.member("authorization"), &requirements.authorization, |out, provider| {
+        let mut object = Object::open(out);
+        object.text("id", &provider.id);
+        object.close();
+        Ok::<_, Infallible>(())
+    });
+    object.raw("user_id", if requirements.user_id { "true" } else { "false" });
     object.close();
 }

@@ -11,7 +11,9 @@ use futures::stream;
 use http::Request;
 use tokio::time::{Instant, timeout};
 use tonic::{Code, Status};
-use toolgate_api_proto::v1::{ListToolDefinitionsResponse, ToolDefinition};
+use toolgate_api_proto::v1::{
+    AuthorizationRequirement, ListToolDefinitionsResponse, ToolDefinition, ToolRequirements,
+};
 use toolgate_http_facade::BODY_DEADLINE_SECONDS;
 
 use crate::double::{Answer, DefinitionsCall, Face, get};
@@ -26,6 +28,7 @@ pub(crate) fn definition() -> ToolDefinition {
         version: "2.0.0".to_owned(),
         input_schema_json: None,
         output_schema_json: None,
+        requirements: None,
     }
 }
 
@@ -33,6 +36,10 @@ pub(crate) fn full() -> ToolDefinition {
     ToolDefinition {
         input_schema_json: Some(r#"{"properties":{"n":{"maximum" : 1.0}}}"#.to_owned()),
         output_schema_json: Some("{}".to_owned()),
+        requirements: Some(ToolRequirements {
+            authorization: vec![AuthorizationRequirement { id: "my-srv".to_owned() }],
+            user_id: true,
+        }),
         ..definition()
     }
 }
@@ -68,7 +75,8 @@ async fn each_member_comes_from_the_message_and_an_absent_one_is_left_out() {
     let expected = concat!(
         r#"{"$schema":"urn:oxp:1.0","items":["#,
         r#"{"id":"srv.a_b@2.0.0","name":"srv__a-b","description":"two\n\"lines\"","version":"2.0.0","#,
-        r#""input_schema":{"properties":{"n":{"maximum" : 1.0}}},"output_schema":{}},"#,
+        r#""input_schema":{"properties":{"n":{"maximum" : 1.0}}},"output_schema":{},"#,
+        r#""requirements":{"authorization":[{"id":"my-srv"}],"user_id":true}},"#,
         r#"{"id":"srv.a_b@2.0.0","name":"srv__a-b","description":"two\n\"lines\"","version":"2.0.0"}]}"#,
     );
     assert_eq!((answer.status.as_u16(), answer.text()), (200, expected));

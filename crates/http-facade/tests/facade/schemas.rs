@@ -140,9 +140,10 @@ async fn a_member_more_or_less_is_outside_the_schema() {
     let down = prisme::telling(ServerToolsStatus::Unavailable, Vec::new()).get(prisme::PATHS[0]).await.json();
     assert_closed("ToolCapabilities", &down, &["-/error"], &[]).await;
     let full = oxp::holding(vec![oxp::full()]).get(oxp::TOOLS).await.json();
-    let schemas = ["/items/0/input_schema", "/items/0/output_schema"];
-    let optional = ["-/$schema", "-/items/0/input_schema", "-/items/0/output_schema"];
-    assert_closed("ToolDefinitionList", &full, &optional, &schemas).await;
+    let free = ["/items/0/input_schema", "/items/0/output_schema", "/items/0/requirements"];
+    let optional =
+        ["-/$schema", "-/items/0/input_schema", "-/items/0/output_schema", "-/items/0/requirements"];
+    assert_closed("ToolDefinitionList", &full, &optional, &free).await;
 }
 
 #[tokio::test]
