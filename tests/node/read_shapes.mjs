@@ -1,16 +1,16 @@
 // A customer's client over gRPC: Connect, and messages generated from `proto/`.
 //
-//     read_shapes.mjs GENERATED URL KEY
+//     read_shapes.mjs GENERATED URL KEY AGENT ATTACHMENT
 //
 // Reads, page by page, what stands behind each documented HTTP shape, and the log of rulings, and is refused without a
-// key. Prints one JSON object; its messages are in the JSON that protobuf defines.
+// key. Prints one JSON object; its messages are in the JSON that protobuf defines, with each member that may be left out.
 
 import { pathToFileURL } from "node:url";
 import { toJson } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 
-const [generated, baseUrl, key] = process.argv.slice(2);
+const [generated, baseUrl, key, agentId, attachmentId] = process.argv.slice(2);
 const generatedFile = (name) => import(pathToFileURL(`${generated}/toolgate/v1/${name}_pb.js`));
 const { ToolCatalog } = await generatedFile("tool_catalog");
 const { ToolGovernance } = await generatedFile("tool_governance");
@@ -25,16 +25,18 @@ function connected(service, headers) {
 
 const authorized = { authorization: `Bearer ${key}` };
 
-// Every element of a paged list, in the JSON of its message.
-async function all(service, method, request = {}) {
-  const { localName, output } = service.method[method];
-  const client = connected(service, authorized);
-  const list = output.fields.find((field) => field.fieldKind === "list");
+async function call(service, method, request) {
+  const answer = await connected(service, authorized)[method](request);
+  return toJson(service.method[method].output, answer, { alwaysEmitImplicit: true });
+}
+
+// Every element of the pages of a list.
+async function all(service, method, list, request = {}) {
   const elements = [];
   let pageToken = "";
   do {
-    const page = await client[localName]({ ...request, pageSize: 2, pageToken });
-    elements.push(...(toJson(output, page)[list.jsonName] ?? []));
+    const page = await call(service, method, { ...request, pageSize: 2, pageToken });
+    elements.push(...page[list]);
     pageToken = page.nextPageToken;
   } while (pageToken !== "");
   return elements;
@@ -50,9 +52,10 @@ async function refusal() {
 }
 
 const read = {
-  tools: await all(ToolCatalog, "listTools"),
-  definitions: await all(ToolCatalog, "listToolDefinitions"),
-  rulings: await all(ToolGovernance, "listRulings"),
+  tools: await all(ToolCatalog, "listTools", "tools"),
+  serverTools: await call(ToolCatalog, "listServerTools", { agentId, attachmentId }),
+  definitions: await all(ToolCatalog, "listToolDefinitions", "definitions"),
+  rulings: await all(ToolGovernance, "listRulings", "rulings"),
   refusal: await refusal(),
 };
 console.log(JSON.stringify(read));

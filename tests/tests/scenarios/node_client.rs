@@ -13,6 +13,8 @@ use crate::{
     steps::{approve_all, entry, tool, with_scripted},
 };
 
+const AGENT: &str = "support";
+
 /// Generates the client into `folder`, which finds its packages there.
 async fn generate(installed: &Installed, folder: &Path) {
     let plugin = installed.node_modules.join("@bufbuild/protoc-gen-es/bin/protoc-gen-es");
@@ -37,7 +39,7 @@ async fn read(installed: &Installed, server: &Server) -> Value {
     let output = Command::new(&installed.node)
         .arg(own_file("node/read_shapes.mjs"))
         .arg(folder.path())
-        .args([&format!("http://{}", server.addresses().grpc), OPERATOR_KEY])
+        .args([&format!("http://{}", server.addresses().grpc), OPERATOR_KEY, AGENT, "srv"])
         .kill_on_drop(true)
         .output()
         .await
@@ -55,12 +57,21 @@ fn text(field: &Value) -> Value {
     field.as_str().map_or(Value::Null, |text| serde_json::from_str(text).unwrap())
 }
 
+/// The word for a value of an enumeration; null where it is absent.
+fn word(field: &Value, prefix: &str) -> Value {
+    field.as_str().map_or(Value::Null, |name| name.strip_prefix(prefix).unwrap().to_lowercase().into())
+}
+
+/// `shape` with those of the members that are there.
+fn with(mut shape: Value, members: &[(&str, Value)]) -> Value {
+    for (member, value) in members.iter().filter(|(_, value)| !value.is_null()) {
+        shape[member] = value.clone();
+    }
+    shape
+}
+
 /// A tool of the RPC as the shape has it.
 fn in_roars_shape(tool: &Value) -> Value {
-    let word = |field: &Value, prefix: &str| match field.as_str() {
-        Some(name) => name.strip_prefix(prefix).unwrap().to_lowercase().into(),
-        None => Value::Null,
-    };
     let moment = |field: &Value| match field.as_str() {
         Some(text) if !text.contains('.') => text.replace('Z', ".000Z").into(),
         _ => field.clone(),
@@ -83,24 +94,34 @@ fn in_roars_shape(tool: &Value) -> Value {
         "state": word(&tool["state"], "TOOL_STATE_"),
         "fixedArgs": text(&tool["fixedArgsJson"]),
         "descriptionOverride": tool["descriptionOverride"],
-        "lockIssues": if tool["lockIssues"].is_null() { json!([]) } else { tool["lockIssues"].clone() },
+        "lockIssues": tool["lockIssues"],
     })
+}
+
+/// What a server lists, as the shape has it.
+fn in_prismes_shape(list: &Value) -> Value {
+    let items = each(&list["tools"], |tool| {
+        let shape = json!({
+            "name": tool["name"],
+            "canonical_name": tool["canonicalName"],
+            "annotations": text(&tool["annotationsJson"]),
+        });
+        let schema = text(&tool["inputSchemaJson"]);
+        with(shape, &[("description", tool["description"].clone()), ("inputSchema", schema)])
+    });
+    json!({"status": word(&list["status"], "SERVER_TOOLS_STATUS_"), "items": items})
 }
 
 /// A definition of the RPC as the shape has it.
 fn in_oxps_shape(definition: &Value) -> Value {
-    let mut shape = json!({
+    let shape = json!({
         "id": definition["id"],
         "name": definition["name"],
         "description": definition["description"],
         "version": definition["version"],
     });
-    for (member, field) in [("input_schema", "inputSchemaJson"), ("output_schema", "outputSchemaJson")] {
-        if !definition[field].is_null() {
-            shape[member] = text(&definition[field]);
-        }
-    }
-    shape
+    let schemas = [("input_schema", "inputSchemaJson"), ("output_schema", "outputSchemaJson")];
+    with(shape, &schemas.map(|(member, field)| (member, text(&definition[field]))))
 }
 
 fn each(list: &Value, shape: impl Fn(&Value) -> Value) -> Vec<Value> {
@@ -111,7 +132,7 @@ fn each(list: &Value, shape: impl Fn(&Value) -> Value) -> Vec<Value> {
 #[tokio::test]
 async fn a_node_client_reads_behind_each_shape_what_the_shape_says_with_each_number_in_one_form() {
     let Some(installed) = Installed::find("the Node client") else { return };
-    let locked = r#"{"name":"locked","inputSchema":{"type":"object","properties":{
+    let locked = r#"{"name":"locked","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{
         "number":{"type":"integer"},"text":{"type":"string"},"free":{"type":"string"}}},"outputSchema":{"type":"object"}}"#;
     let (server, _scripted) =
         with_scripted(&[locked.to_owned(), entry("plain", "d"), entry("new", "d"), entry("bad name", "d")])
@@ -121,10 +142,15 @@ async fn a_node_client_reads_behind_each_shape_what_the_shape_says_with_each_num
     let lock = UpdateToolLocksRequest { id, set_json, ..Default::default() };
     server.governance().update_tool_locks(lock).await.unwrap();
     approve_all(&server, &["srv__locked", "srv__plain", "srv__bad name"]).await;
+    for words in [&["create", AGENT][..], &["attach", AGENT, "srv"]] {
+        server.cli(&[&["agent"], words].concat()).await.succeeded();
+    }
 
     let read = read(&installed, &server).await;
     let tools = over_http(&server, "/client/mcp/tools").await;
     assert_eq!(each(&read["tools"], in_roars_shape), *tools["data"].as_array().unwrap());
+    let capabilities = over_http(&server, "/v1/agents/support/tools/srv/capabilities").await;
+    assert_eq!(in_prismes_shape(&read["serverTools"]), capabilities);
     let definitions = over_http(&server, "/tools").await;
     assert_eq!(each(&read["definitions"], in_oxps_shape), *definitions["items"].as_array().unwrap());
     assert_eq!(
@@ -138,7 +164,7 @@ async fn a_node_client_reads_behind_each_shape_what_the_shape_says_with_each_num
     let sequences = each(&read["rulings"], |ruling| ruling["sequence"].clone());
     let shown: Value =
         serde_json::from_str(&server.cli(&["audit", "list", "--json"]).await.succeeded()).unwrap();
-    assert!(sequences.iter().all(Value::is_string) && sequences.len() == 4, "{sequences:?}");
+    assert!(sequences.iter().all(Value::is_string) && !sequences.is_empty(), "{sequences:?}");
     assert_eq!(each(&shown["rulings"], |ruling| ruling["sequence"].clone()), sequences, "{shown}");
-    report("node client: 4 tools, 2 definitions and 4 rulings, page by page, as the shapes have them");
+    report("node client: each shape's RPC and the rulings, page by page, as the shapes have them");
 }

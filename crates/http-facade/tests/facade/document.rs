@@ -184,6 +184,8 @@ async fn capabilities_answer_every_documented_status_and_no_other() {
             let face = Face::asking(move |_| Err(Status::new(code, "words")));
             capabilities.send(&face, capabilities.ask(), "").await;
         }
+        // Documented with the method that it is not.
+        capabilities.send(&face, capabilities.ask().method("POST"), "").await;
         capabilities.end();
     }
 }
