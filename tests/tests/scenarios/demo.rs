@@ -54,6 +54,9 @@ async fn the_demo_shows_a_tool_in_each_state_and_the_commands_that_it_names_work
         let words: Vec<_> = named.split_whitespace().collect();
         cli(&[&["agent"], &*words].concat()).await.succeeded();
     }
+    let named = said.iter().any(|line| line.trim().starts_with("toolgate tool live helper sample"));
+    let live = cli(&["tool", "live", "helper", "sample"]).await.succeeded();
+    assert!(named && live.contains("sample__station_reset") && !live.contains("alarm_ring"), "{live}");
     let key = cli(&["key", "create", "--agent", "helper", "--scope", "mcp:call"]).await.succeeded();
     assert!(key.starts_with("tg_"), "{key}");
     let shown = cli(&["tool", "show", "sample__notes_send"]).await.succeeded();

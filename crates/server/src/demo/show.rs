@@ -40,6 +40,7 @@ pub(super) async fn print(story: &Story, at: Addresses, tools: &[Tool]) -> Resul
     println!("\nAn agent of its own, with a key for any MCP client at http://{}/mcp:\n", at.http);
     println!("  toolgate agent create helper");
     println!("  toolgate agent attach helper sample");
+    println!("  toolgate tool live helper sample            # what the server lists at this moment");
     println!("  toolgate key create --agent helper --scope mcp:call");
     println!("\n`toolgate` is {}.", story.command()[0]);
     println!(
