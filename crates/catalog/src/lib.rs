@@ -21,6 +21,7 @@ mod read_model;
 pub mod server_tools;
 pub mod snapshot;
 pub mod sync;
+pub mod tool_units;
 pub mod upstreams;
 pub mod watch_tools;
 

@@ -87,7 +87,9 @@ fn weight_bytes(entry: &UpstreamEntry) -> usize {
         issue.code.len() + name + issue.path.len() + issue.message.len() + ISSUE_BYTES
     };
     let issues: usize = entry.listing.iter().flat_map(|listing| &listing.issues).map(issue).sum();
-    ENTRY_BYTES + limits::MAX_DISPLAY_NAME_BYTES + limits::MAX_SYNC_ERROR_BYTES + transport + issues
+    let words =
+        entry.upstream.description.len() + entry.upstream.path.iter().map(|f| f.len() + 4).sum::<usize>();
+    ENTRY_BYTES + words + limits::MAX_DISPLAY_NAME_BYTES + limits::MAX_SYNC_ERROR_BYTES + transport + issues
 }
 
 /// What an issue takes on the wire beside its texts.

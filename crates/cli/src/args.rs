@@ -35,6 +35,9 @@ pub enum Command {
     /// Look at tools and rule about them.
     #[command(subcommand, after_help = EXIT_CODES_HELP)]
     Tool(ToolCommand),
+    /// Look at upstreams as units, the way agents read them with `tool_list`.
+    #[command(subcommand, after_help = EXIT_CODES_HELP)]
+    Unit(UnitCommand),
     /// Make agents, and attach to them what they reach.
     #[command(subcommand, after_help = EXIT_CODES_HELP)]
     Agent(AgentCommand),
@@ -60,6 +63,20 @@ pub struct CallArgs {
     /// Arguments: a JSON object, or `-` to read it from standard input; none when left out.
     #[arg(value_name = "JSON")]
     pub arguments: Option<String>,
+}
+
+/// `toolgate unit …`
+#[derive(Debug, Clone, Subcommand)]
+pub enum UnitCommand {
+    /// List the units in the order of their tree, each with how many of its commands this key may use.
+    #[command(after_help = EXIT_CODES_HELP)]
+    List,
+    /// Show one unit with its commands and what they take.
+    #[command(after_help = EXIT_CODES_HELP)]
+    Show {
+        /// Its address as the list gives it, for example MCP_FILES.
+        unit: String,
+    },
 }
 
 /// `toolgate client …`
@@ -179,6 +196,12 @@ pub struct AddUpstream {
     /// Free text for people.
     #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
     pub display_name: String,
+    /// What it is for, as agents read it in the list of units.
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
+    pub description: String,
+    /// The folders that it stands in there, from the root down, for example `Business -> Planning`.
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "FOLDERS")]
+    pub path: String,
     /// How its tools get the names that agents call them by.
     #[arg(long, default_value = "strict", value_name = "POLICY")]
     pub name_policy: NamePolicyWord,
@@ -197,8 +220,8 @@ pub struct AddUpstream {
 #[derive(Debug, Clone, Args)]
 #[command(group(
     ArgGroup::new("change").required(true).multiple(true).args([
-        "url", "header_file", "no_headers", "allow_private", "env_file", "no_env", "display_name", "name_policy", "auth",
-        "command",
+        "url", "header_file", "no_headers", "allow_private", "env_file", "no_env", "display_name", "description", "path",
+        "name_policy", "auth", "command",
     ])
 ))]
 pub struct UpdateUpstream {
@@ -233,6 +256,12 @@ pub struct UpdateUpstream {
     /// Free text for people.
     #[arg(long, value_name = "TEXT")]
     pub display_name: Option<String>,
+    /// What it is for, as agents read it in the list of units; empty for nothing.
+    #[arg(long, value_name = "TEXT")]
+    pub description: Option<String>,
+    /// The folders that it stands in there, from the root down, for example `Business -> Planning`; empty for none.
+    #[arg(long, value_name = "FOLDERS")]
+    pub path: Option<String>,
     /// How its tools get the names that agents call them by.
     #[arg(long, value_name = "POLICY")]
     pub name_policy: Option<NamePolicyWord>,

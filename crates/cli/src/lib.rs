@@ -1,4 +1,5 @@
-//! Operator commands over the gRPC client: `toolgate upstream …`, `tool …`, `agent …`, `key …` and `audit …`.
+//! Operator commands over the gRPC client: `toolgate upstream …`, `tool …`, `unit …`, `agent …`, `key …`, `client …`
+//! and `audit …`.
 //!
 //! The binary puts [`Command`] among its own subcommands and [`Globals`] into its root, and ends with what
 //! [`run_in_process`] answers. Results go to standard output, everything else to standard error. Scripts have `--json`
@@ -47,6 +48,7 @@ mod live;
 mod pairs_file;
 mod ruling;
 mod tool;
+mod unit;
 mod update;
 mod upstream;
 mod watch;
@@ -55,7 +57,8 @@ use std::io::{self, BufReader, IsTerminal};
 
 pub use args::{
     AddUpstream, AgentCommand, Approve, Attach, AuditCommand, AuthWord, ClientCommand, Command, EffectWord,
-    Globals, KeyCommand, NamePolicyWord, Rule, State, ToolCommand, UpdateUpstream, UpstreamCommand, View,
+    Globals, KeyCommand, NamePolicyWord, Rule, State, ToolCommand, UnitCommand, UpdateUpstream,
+    UpstreamCommand, View,
 };
 pub use audit::Known;
 pub use console::Console;
@@ -123,6 +126,7 @@ async fn run_over(
     match command {
         Command::Upstream(command) => upstream::run(command, json, connection, console).await,
         Command::Tool(command) => tool::run(command, json, connection, console).await,
+        Command::Unit(command) => unit::run(command, json, connection, console).await,
         Command::Agent(command) => agent::run(command, json, connection, console).await,
         Command::Key(command) => key::run(command, json, connection, console).await,
         Command::Client(command) => client::run(command, json, connection, console).await,

@@ -36,6 +36,12 @@ pub(crate) const MAX_RESUME_PAUSE: Duration = Duration::from_secs(30);
 /// Upstreams asked for at once.
 pub(crate) const UPSTREAMS_PER_PAGE: i32 = 100;
 
+/// Units asked for at once.
+pub(crate) const UNITS_PER_PAGE: i32 = 100;
+
+/// Commands of a unit asked for at once.
+pub(crate) const COMMANDS_PER_PAGE: i32 = 1000;
+
 /// API keys asked for at once.
 pub(crate) const KEYS_PER_PAGE: i32 = 100;
 

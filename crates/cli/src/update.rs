@@ -15,7 +15,7 @@ use crate::console::Console;
 use crate::error::CommandError;
 use crate::pairs_file::{self, LineForm};
 use crate::render::json;
-use crate::upstream::{get, present};
+use crate::upstream::{folders, get, present};
 
 pub(crate) async fn run(
     args: UpdateUpstream,
@@ -52,6 +52,14 @@ fn change(args: UpdateUpstream) -> Result<(Upstream, Vec<&'static str>), Command
     if let Some(name) = args.display_name {
         upstream.display_name = name;
         paths.push("display_name");
+    }
+    if let Some(description) = args.description {
+        upstream.description = description;
+        paths.push("description");
+    }
+    if let Some(path) = args.path {
+        upstream.path = folders(&path);
+        paths.push("path");
     }
     if let Some(policy) = args.name_policy {
         upstream.set_name_policy(NamePolicy::from(policy));

@@ -47,6 +47,8 @@ async fn add(
         client_id: connection.client_id.clone(),
         slug: args.name,
         display_name: args.display_name,
+        description: args.description,
+        path: folders(&args.path),
         transport: Some(transport),
         validate_only: args.dry_run,
         name_policy: NamePolicy::from(args.name_policy).into(),
@@ -75,6 +77,14 @@ fn is_synced(upstream: &Upstream) -> bool {
         Some(upstream::Transport::Http(http)) if !http.header_names.is_empty()
     );
     upstream.auth() != UpstreamAuth::PerUser || has_headers
+}
+
+/// `Business -> Planning` in its parts. What is wrong with one is the server's word.
+pub(crate) fn folders(path: &str) -> Vec<String> {
+    match path.trim() {
+        "" => Vec::new(),
+        path => path.split("->").map(|folder| folder.trim().to_owned()).collect(),
+    }
 }
 
 fn transport(args: &AddUpstream) -> Result<Transport, CommandError> {

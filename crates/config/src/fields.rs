@@ -67,6 +67,14 @@ pub static FIELDS: &[Field] = &[
         show: |settings| settings.http.public_url.as_ref().map_or(Shown::Unset, text),
     },
     Field {
+        key: "http.melbis_grant",
+        env: "TOOLGATE_MELBIS_GRANT",
+        flag: Some("melbis-grant"),
+        help: "Where rights to tools are granted, as the Melbis shape tells it: `window -> tab`",
+        set: |settings, raw| non_empty(raw).map(|grant| settings.http.melbis_grant = grant),
+        show: |settings| text(&settings.http.melbis_grant),
+    },
+    Field {
         key: "grpc.addr",
         env: "TOOLGATE_GRPC_ADDR",
         flag: Some("grpc-addr"),

@@ -44,6 +44,8 @@ pub struct Http {
     pub allowed_hosts: Vec<String>,
     /// Scheme, host and port under which callers reach this listener. Its host is allowed too.
     pub public_url: Option<Url>,
+    /// Where in the operator's program tools are made and rights to them granted: a window and a tab in it, parted by ` -> `.
+    pub melbis_grant: String,
 }
 
 /// The listener for gRPC.
@@ -197,7 +199,8 @@ const fn loopback(port: u16) -> SocketAddr {
 
 impl Default for Http {
     fn default() -> Self {
-        Self { addr: loopback(8080), allowed_hosts: Vec::new(), public_url: None }
+        let melbis_grant = String::from("Development -> AI Components");
+        Self { addr: loopback(8080), allowed_hosts: Vec::new(), public_url: None, melbis_grant }
     }
 }
 

@@ -20,6 +20,10 @@ pub const MAX_FUNCTION_PARAMETERS_BYTES: usize = 64 * 1024;
 pub const MAX_VECTOR_STORE_ID_CHARS: usize = 256;
 /// Bytes of a display name.
 pub const MAX_DISPLAY_NAME_BYTES: usize = 256;
+/// Folders that an upstream stands in.
+pub const MAX_PATH_FOLDERS: usize = 8;
+/// Bytes of a folder's name.
+pub const MAX_FOLDER_BYTES: usize = 128;
 /// Bytes of an upstream's URL.
 pub const MAX_URL_BYTES: usize = 2048;
 /// Headers of an upstream.
@@ -48,7 +52,7 @@ pub const MAX_EARLIER_TEXT_BYTES_PER_CLIENT: u64 = 256 * 1024 * 1024;
 pub const MAX_OXP_VERSIONS_PER_TOOL: usize = 256;
 /// Bytes of the text of a failed sync that are kept.
 pub const MAX_SYNC_ERROR_BYTES: usize = 1024;
-/// Characters of a description that an owner gives to a tool or an attachment.
+/// Characters of a description that an owner gives to an upstream, a tool or an attachment.
 pub const MAX_DESCRIPTION_CHARS: usize = 4096;
 /// Shortest life of a key that expires, in milliseconds.
 pub const MIN_API_KEY_TTL_MS: i64 = 1_000;
@@ -74,6 +78,10 @@ pub const TOOLS_PAGE_SIZE: usize = 1000;
 pub const UPSTREAMS_PAGE_SIZE: usize = 100;
 /// Upstreams of a page at most.
 pub const MAX_UPSTREAMS_PAGE_SIZE: usize = 1000;
+/// Units of a page when none is asked for.
+pub const UNITS_PAGE_SIZE: usize = 100;
+/// Units of a page at most.
+pub const MAX_UNITS_PAGE_SIZE: usize = 1000;
 /// API keys of a page when none is asked for.
 pub const API_KEYS_PAGE_SIZE: usize = 100;
 /// API keys of a page at most.

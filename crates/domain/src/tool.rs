@@ -5,7 +5,7 @@ use std::sync::Arc;
 use toolgate_definition::{
     Definition, Effect, Fingerprint, effect,
     locks::{LockIssue, Locks},
-    names::{Slug, is_valid_served_name, namespaced_name},
+    names::{BUILT_IN_TOOL, Slug, is_valid_served_name, namespaced_name},
     served_definition,
 };
 
@@ -168,11 +168,15 @@ impl Tool {
     /// The definition that an agent reads, under its namespaced name, with overrides applied and locked inputs removed;
     /// `None` unless the tool is served (law 4).
     pub fn served_definition(&self) -> Option<String> {
-        (self.state() == ToolState::Served).then(|| {
-            let Ruled { effect, description, locks, .. } = &self.ruled;
-            let name = self.namespaced_name();
-            served_definition(&self.definition, Some(&name), description.as_deref(), *effect, locks)
-        })
+        (self.state() == ToolState::Served).then(|| self.definition_if_served())
+    }
+
+    /// What [`served_definition`](Self::served_definition) would be if the definition as listed now were served. Not for
+    /// agents.
+    pub fn definition_if_served(&self) -> String {
+        let Ruled { effect, description, locks, .. } = &self.ruled;
+        let name = self.namespaced_name();
+        served_definition(&self.definition, Some(&name), description.as_deref(), *effect, locks)
     }
 
     /// When the definition or a ruling last changed.
@@ -198,6 +202,8 @@ impl Tool {
             "The upstream lists two definitions under this name; it has to list one."
         } else if self.claim == NameClaim::TakenByAnother {
             "Another tool has this name; rename one of the two."
+        } else if self.namespaced_name() == BUILT_IN_TOOL {
+            "The name is that of the gateway's own tool; rename the tool."
         } else {
             "The name must be 1 to 64 characters of A-Z a-z 0-9 _ - with its slug; rename the tool, or register \
              its upstream with the name policy repair."

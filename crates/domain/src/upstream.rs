@@ -8,9 +8,11 @@ use crate::{ClientId, Moment, UpstreamId, Violation, limits};
 
 mod auth;
 mod change;
+mod unit;
 
 pub use auth::Auth;
 pub use change::{ChangedUpstream, TransportChange, UpstreamChange};
+pub use unit::{PATH_SEPARATOR, path_violations, unit_description_violation};
 
 /// A secret in its encrypted form. Only `toolgate-sealing` can open it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +29,10 @@ pub struct Upstream {
     pub slug: Slug,
     /// Free text for people.
     pub display_name: String,
+    /// What it is for, as agents read it; empty for nothing said.
+    pub description: String,
+    /// The folders that it stands in, from the root of the tree down.
+    pub path: Vec<String>,
     /// How it is reached.
     pub transport: Transport<Sealed>,
     /// How its tools get the names that agents call them by.

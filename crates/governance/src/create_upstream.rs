@@ -11,7 +11,9 @@ use toolgate_domain::{
     Caller, ClientId, Fault, Scope, Upstream, UpstreamId, Violation,
     free_text::display_name_violation,
     limits,
-    upstream::{Auth, FIRST_BINDING_EPOCH, NamePolicy, Sealed, Transport},
+    upstream::{
+        Auth, FIRST_BINDING_EPOCH, NamePolicy, Sealed, Transport, path_violations, unit_description_violation,
+    },
 };
 use toolgate_records::{Key, Record};
 use toolgate_sealing::SecretContext;
@@ -29,6 +31,10 @@ pub struct CreateUpstream {
     pub slug: String,
     /// Free text for people, unchecked.
     pub display_name: String,
+    /// What it is for, unchecked; may be empty.
+    pub description: String,
+    /// The folders that it stands in, unchecked.
+    pub path: Vec<String>,
     /// How it is reached, secrets in the clear, unchecked.
     pub transport: Transport<String>,
     /// How its tools get their names.
@@ -88,6 +94,8 @@ impl Governance {
             violations.insert(0, Violation::new("slug", error.to_string()));
         }
         violations.extend(display_name_violation(&wanted.display_name));
+        violations.extend(unit_description_violation(&wanted.description));
+        violations.extend(path_violations(&wanted.path));
         match slug {
             Ok(slug) if violations.is_empty() => {
                 self.admit(&wanted.transport)?;
@@ -111,12 +119,14 @@ impl Governance {
             let context = SecretContext { client: *wanted.client.bytes(), owner: *id.bytes(), field };
             Ok::<_, Fault>(Sealed(self.sealer.seal_secret(&context, plain.as_bytes())))
         })?;
-        let CreateUpstream { client, display_name, name_policy, .. } = wanted;
+        let CreateUpstream { client, display_name, description, path, name_policy, .. } = wanted;
         Ok(Upstream {
             id,
             client,
             slug,
             display_name,
+            description,
+            path,
             transport,
             name_policy,
             is_per_user,

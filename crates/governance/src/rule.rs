@@ -6,7 +6,7 @@ use toolgate_catalog::{Snapshot, ToolEntry};
 use toolgate_definition::{
     Effect, Fingerprint,
     locks::{self, LockIssue, Locks},
-    names::is_valid_served_name,
+    names::{BUILT_IN_TOOL, is_valid_served_name},
 };
 use toolgate_domain::{
     ClientId, Fault, Moment, ToolId, Violation,
@@ -73,6 +73,9 @@ impl Wish {
                 Some(violation) => Err(Fault::Invalid(vec![violation])),
                 None => Ok(()),
             },
+            Self::Rename(Some(name)) if name == BUILT_IN_TOOL => {
+                Err(Fault::invalid("served_name", "is the name of the gateway's own tool; choose another"))
+            }
             Self::Rename(Some(name)) if !is_valid_served_name(name) => {
                 Err(Fault::invalid("served_name", "must be 1 to 64 characters of A-Z a-z 0-9 _ -"))
             }
@@ -381,6 +384,7 @@ mod tests {
             (Wish::SetDescription(Some("Reads.\u{202e}".into())), "description"),
             (Wish::Rename(Some("a.b".into())), "served_name"),
             (Wish::Rename(Some(String::new())), "served_name"),
+            (Wish::Rename(Some("tool_list".into())), "served_name"),
             (Wish::Rename(Some("_-_".into())), "served_name"),
             (Wish::Rename(Some("0190c0de-0000-7000-8000-000000000001".into())), "served_name"),
             (locks, "remove[0]"),

@@ -10,7 +10,9 @@ use toolgate_domain::{
     Caller, ClientId, Fault, Moment, Scope, Upstream, UpstreamId,
     free_text::display_name_violation,
     ruling::{Act, Ruling},
-    upstream::{ChangedUpstream, Sealed, TransportChange, UpstreamChange},
+    upstream::{
+        ChangedUpstream, Sealed, TransportChange, UpstreamChange, path_violations, unit_description_violation,
+    },
 };
 use toolgate_records::{Key, Record};
 use toolgate_sealing::SecretContext;
@@ -102,9 +104,11 @@ impl Governance {
         wanted: UpdateUpstream,
     ) -> Result<Update, Fault> {
         let UpdateUpstream { client, upstream: id, change, keep_approvals, based_on, validate_only } = wanted;
-        let UpstreamChange { display_name, name_policy, auth, transport } = change;
+        let UpstreamChange { display_name, description, path, name_policy, auth, transport } = change;
         let mut violations: Vec<_> =
             display_name.iter().filter_map(|name| display_name_violation(name)).collect();
+        violations.extend(description.iter().filter_map(|text| unit_description_violation(text)));
+        violations.extend(path.iter().flat_map(|path| path_violations(path)));
         violations.extend(transport.iter().flat_map(TransportChange::violations));
         if let Some(TransportChange::Http { headers: Some(headers), .. }) = &transport {
             violations.extend(reserved_headers(headers));
@@ -117,7 +121,7 @@ impl Governance {
             Ok::<_, Fault>(Sealed(self.sealer.seal_secret(&context, plain.as_bytes())))
         };
         let transport = transport.map(|transport| transport.try_map(seal)).transpose()?;
-        let change = UpstreamChange { display_name, name_policy, auth, transport };
+        let change = UpstreamChange { display_name, description, path, name_policy, auth, transport };
         let caller = caller.clone();
         let update = Update { client, validate_only, id, caller, change, keep_approvals, based_on };
         let after = update.judged(before)?.upstream;

@@ -34,6 +34,8 @@ use crate::{
     watch_stream::{Following, watch_stream},
 };
 
+mod units;
+
 /// `ToolCatalog` over the use cases of the catalogue.
 #[derive(Debug, Clone)]
 pub struct CatalogService {
@@ -341,11 +343,15 @@ fn filter_from_proto(ask: &pb::ListToolsRequest) -> Result<Filter, Fault> {
 
 /// What the pages of one list have in common. The answer to one agent is not the answer to another.
 fn list_digest(ask: &pb::ListToolsRequest, view: View, agent: Option<AgentId>) -> RequestDigest {
-    let view = [u8::from(view == View::Served)];
+    let view = view_byte(view);
     let states: Vec<u8> = ask.states.iter().flat_map(|state| state.to_be_bytes()).collect();
     let agent = agent_bytes(agent.as_ref());
     let (upstream, name) = (ask.upstream_id.as_bytes(), ask.namespaced_name.as_bytes());
     digest([&b"tools"[..], &view, agent, upstream, &states, name])
+}
+
+fn view_byte(view: View) -> [u8; 1] {
+    [u8::from(view == View::Served)]
 }
 
 fn agent_bytes(agent: Option<&AgentId>) -> &[u8] {
@@ -409,6 +415,22 @@ impl ToolCatalog for CatalogService {
     ) -> Result<Response<pb::ListServerToolsResponse>, Status> {
         let call = |caller, request: Request<_>| self.list_server_tools(caller, request.into_inner());
         self.gate.run(Rpc::ListServerTools, request, call).await
+    }
+
+    async fn list_tool_units(
+        &self,
+        request: Request<pb::ListToolUnitsRequest>,
+    ) -> Result<Response<pb::ListToolUnitsResponse>, Status> {
+        let call = |caller, request| self.list_tool_units(caller, request);
+        self.gate.run(Rpc::ListToolUnits, request, call).await
+    }
+
+    async fn get_tool_unit(
+        &self,
+        request: Request<pb::GetToolUnitRequest>,
+    ) -> Result<Response<pb::GetToolUnitResponse>, Status> {
+        let call = |caller, request| self.get_tool_unit(caller, request);
+        self.gate.run(Rpc::GetToolUnit, request, call).await
     }
 
     async fn watch_tools(

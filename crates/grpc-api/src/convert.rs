@@ -6,5 +6,6 @@ pub(crate) mod fields;
 pub(crate) mod ruling;
 pub(crate) mod server_tools;
 pub(crate) mod tool;
+pub(crate) mod tool_unit;
 pub(crate) mod upstream;
 pub(crate) mod upstream_change;

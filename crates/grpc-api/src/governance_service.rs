@@ -55,6 +55,8 @@ impl GovernanceService {
             client,
             slug: ask.slug,
             display_name: ask.display_name,
+            description: ask.description,
+            path: ask.path,
             transport: upstream::transport_from_proto(ask.transport)?,
             name_policy: upstream::name_policy_from_proto(ask.name_policy)?,
             auth: upstream::auth_from_proto(ask.auth)?,

@@ -9,7 +9,7 @@ use toolgate_domain::Scope;
 pub enum Takes {
     /// This scope.
     Scope(Scope),
-    /// `mcp:read`; for the SERVED view `mcp:call` does as well.
+    /// `mcp:read`; for what is served `mcp:call` does as well.
     ScopeOfView,
     /// This scope, asked for once it is found what the call is about.
     ScopeOnceFound(Scope),
@@ -64,6 +64,8 @@ rpcs! {
     ListObservedDefinitions: CATALOG Takes::Scope(Scope::Read), READ;
     ListToolDefinitions: CATALOG Takes::ScopeOfView, READ;
     ListServerTools: CATALOG Takes::ScopeOnceFound(Scope::Read), LIVE;
+    ListToolUnits: CATALOG Takes::ScopeOfView, READ;
+    GetToolUnit: CATALOG Takes::ScopeOfView, READ;
     WatchTools: CATALOG Takes::ScopeOfView, None;
     ListUpstreams: CATALOG Takes::Scope(Scope::Read), READ;
     GetUpstream: CATALOG Takes::Scope(Scope::Read), READ;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use toolgate_catalog::{AgentEntry, Revision, ToolEntry, ToolKey, UpstreamEntry};
+use toolgate_catalog::{AgentEntry, Revision, ToolEntry, ToolKey, UpstreamEntry, tool_units::UnitKey};
 use toolgate_definition::Fingerprint;
 use toolgate_domain::{AgentId, ClientId, Fault, KeyId, ToolId, UpstreamId};
 use toolgate_sealing::{Sealer, TokenKind};
@@ -82,6 +82,19 @@ impl<'a> Tokens<'a> {
         text: &str,
     ) -> Result<Option<UpstreamId>, Fault> {
         Ok(self.open_page(of, text)?.map(|(upstream, _)| upstream))
+    }
+
+    /// Where the next page of a list of units begins. Of a folder's name no character is a control character.
+    pub(crate) fn unit_page(&self, of: RequestDigest, after: &UnitKey) -> String {
+        let folders: String = after.path.iter().flat_map(|folder| [folder.as_str(), "\0"]).collect();
+        self.seal(TokenKind::Page, &[of.as_slice(), after.upstream.bytes(), folders.as_bytes()].concat())
+    }
+
+    pub(crate) fn open_unit_page(&self, of: RequestDigest, text: &str) -> Result<Option<UnitKey>, Fault> {
+        let Some((upstream, rest)) = self.open_page(of, text)? else { return Ok(None) };
+        let folders = std::str::from_utf8(&rest).map_err(|_| not_a_page())?;
+        let path = folders.split_terminator('\0').map(str::to_owned).collect();
+        Ok(Some(UnitKey { path, upstream }))
     }
 
     /// Where the next page of a list of API keys begins.

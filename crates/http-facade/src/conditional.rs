@@ -23,6 +23,17 @@ impl IfNoneMatch {
         Self::Tags(lines().flat_map(tags).map(str::to_owned).collect())
     }
 
+    /// The same of tags that have `suffix` behind them; those that do not are of other answers.
+    pub(crate) fn without_suffix(self, suffix: &str) -> Self {
+        match self {
+            Self::Any => Self::Any,
+            Self::Tags(tags) => {
+                let tags = tags.iter().filter_map(|tag| tag.strip_suffix(suffix));
+                Self::Tags(tags.map(str::to_owned).collect())
+            }
+        }
+    }
+
     /// Whether an answer with this tag is held. The comparison is the weak one.
     pub(crate) fn holds(&self, etag: &str) -> bool {
         match self {

@@ -31,6 +31,7 @@ mod request;
 mod timestamp;
 
 mod document;
+mod melbis;
 mod oxp;
 mod prisme;
 mod roar;
@@ -65,13 +66,11 @@ use hosts::AllowedHosts;
 /// `{"error": CODE, "message": text, "details"?: {…}}`, unless another face answered it or the route documents its own.
 pub fn router<C: ToolCatalog>(catalog: Arc<C>, settings: FacadeSettings, beside: Router) -> Router {
     let bodies = Arc::new(BodyCache::new(MAX_CACHED_BYTES, MAX_CACHED_BODIES));
-    let takes_work = settings.takes_work;
     let add = |router: Router, route: &Route| {
-        router.route(route.path(), route.methods(&catalog, &bodies, &takes_work))
+        router.route(route.path(), route.methods(&catalog, &bodies, &settings))
     };
-    Route::ALL
-        .iter()
-        .fold(beside, add)
+    let routes = Route::ALL.iter().fold(beside, add);
+    routes
         .fallback(async || Refusal::no_such_route())
         .layer(RequestBodyDeadlineLayer::new(Duration::from_secs(BODY_DEADLINE_SECONDS)))
         .layer(from_fn_with_state(AllowedHosts::new(settings.allowed_hosts), hosts::guard))

@@ -4,7 +4,8 @@ use axum::routing::MethodRouter;
 use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
 
 use crate::body_cache::BodyCache;
-use crate::{document, oxp, prisme, roar};
+use crate::settings::FacadeSettings;
+use crate::{document, melbis, oxp, prisme, roar};
 
 /// A documented route. The router is built from [`Route::ALL`] and answers nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub enum Route {
     OxpTools,
     /// Whether the process takes work, as OXP asks it. Open to everybody.
     OxpHealth,
+    /// What the caller may use and what else there is, in the Melbis shape.
+    MelbisToolList,
     /// The OpenAPI document of all of them. Open to everybody.
     Document,
 }
@@ -31,6 +34,7 @@ impl Route {
         Self::PrismeWebhookCapabilities,
         Self::OxpTools,
         Self::OxpHealth,
+        Self::MelbisToolList,
         Self::Document,
     ];
 
@@ -42,6 +46,7 @@ impl Route {
             Self::PrismeWebhookCapabilities => prisme::WEBHOOK_PATH,
             Self::OxpTools => oxp::TOOLS_PATH,
             Self::OxpHealth => oxp::HEALTH_PATH,
+            Self::MelbisToolList => melbis::PATH,
             Self::Document => document::PATH,
         }
     }
@@ -50,7 +55,7 @@ impl Route {
         self,
         catalog: &Arc<C>,
         bodies: &Arc<BodyCache>,
-        takes_work: &Arc<dyn Fn() -> bool + Send + Sync>,
+        settings: &FacadeSettings,
     ) -> MethodRouter {
         match self {
             Self::RoarTools => roar::methods(Arc::clone(catalog), Arc::clone(bodies)),
@@ -58,7 +63,10 @@ impl Route {
                 prisme::methods(Arc::clone(catalog))
             }
             Self::OxpTools => oxp::tools(Arc::clone(catalog), Arc::clone(bodies)),
-            Self::OxpHealth => oxp::health(Arc::clone(takes_work)),
+            Self::OxpHealth => oxp::health(Arc::clone(&settings.takes_work)),
+            Self::MelbisToolList => {
+                melbis::methods(Arc::clone(catalog), Arc::clone(bodies), Arc::clone(&settings.melbis_grant))
+            }
             Self::Document => document::methods(),
         }
     }

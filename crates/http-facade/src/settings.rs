@@ -10,4 +10,6 @@ pub struct FacadeSettings {
     pub random: Arc<dyn Fn() -> u64 + Send + Sync>,
     /// Whether the process takes work: false before it does, and while it drains.
     pub takes_work: Arc<dyn Fn() -> bool + Send + Sync>,
+    /// Where in the operator's program tools are made and rights to them granted, as the Melbis route tells it.
+    pub melbis_grant: Arc<str>,
 }

@@ -1,4 +1,4 @@
-//! `tools/call`: asked of the gateway, answered by what it says.
+//! `tools/call`: asked of the gateway, answered by what it says; the face's own tool answers here.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -19,6 +19,7 @@ use toolgate_definition::json::Kind;
 use toolgate_definition::scan;
 
 use crate::accepted::{EVENTS, JSON, check_accepted, is_accepted};
+use crate::built_in;
 use crate::caller::Caller;
 use crate::endpoint::Face;
 use crate::message::{Id, Params, Request};
@@ -94,6 +95,10 @@ async fn begin<C: ToolCatalog>(
     let arguments = params.get("arguments");
     if let Some(other) = arguments.filter(|arguments| arguments.kind() != Kind::Object) {
         return Err(Refusal::invalid_params(&format!("arguments: is {}; send an object", other.kind())));
+    }
+    if name == built_in::NAME {
+        let result = built_in::call(&*face.catalog, caller, &face.grant, arguments).await?;
+        return Ok(Box::pin(stream::iter([Ok(result)])));
     }
     let call = CallToolRequest {
         tool: Some(Tool::NamespacedName(name.clone().into_owned())),

@@ -35,6 +35,8 @@ pub(crate) struct Face<C> {
     pub(crate) sessions: SessionTokens,
     /// JSON text.
     pub(crate) server_info: String,
+    /// What `tool_list` tells of where rights are granted.
+    pub(crate) grant: Arc<str>,
     public_origin: Option<String>,
 }
 
@@ -50,6 +52,7 @@ impl<C> Face<C> {
             pages: AnswerCache::new(MAX_CACHED_BYTES, MAX_CACHED_PAGES),
             sessions: SessionTokens::new(settings.sealer, settings.random),
             server_info: json!({"name": "toolgate", "version": settings.version}).to_string(),
+            grant: settings.melbis_grant,
             public_origin: settings.public_origin,
         }
     }

@@ -8,6 +8,8 @@
 //! each say everything about themselves, and the revisions from 2024-11-05 to 2025-11-25, which open a session first. Nothing
 //! is remembered of a session: its id is a sealed token that any replica opens, for the credential that it was given to.
 //!
+//! One tool is the face's own: `tool_list` ([`toolgate_tool_list`]), which stands at the end of every list.
+//!
 //! This crate must never know the domain, the catalogue or a store, and makes no decision.
 //!
 //! Start reading at [`routes`], then `endpoint`; `message` is what comes in, `reply` what goes out, `methods` what can be
@@ -24,6 +26,7 @@ mod accepted;
 mod caller;
 mod service;
 
+mod built_in;
 mod call;
 mod methods;
 mod notices;

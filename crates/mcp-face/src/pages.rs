@@ -1,4 +1,4 @@
-//! `tools/list`: pages of served definitions, each written as the text that the service gave.
+//! `tools/list`: pages of served definitions, each written as the text that the service gave, and the face's own tool last.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use toolgate_answer_cache::{AnswerCache, TaggedAnswer};
 use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
 use toolgate_api_proto::v1::{ListToolsRequest, ListToolsResponse};
 
+use crate::built_in;
 use crate::caller::Caller;
 use crate::refusal::{INVALID_PARAMS, Refusal};
 use crate::service;
@@ -64,13 +65,20 @@ fn key(caller: &Caller, cursor: Option<&str>) -> PageKey {
 
 fn render(list: &ListToolsResponse) -> Bytes {
     let length: usize = list.tools.iter().map(|tool| tool.definition_json.len() + 1).sum();
-    let mut out = String::with_capacity(length + list.next_page_token.len() + 64);
+    let mut out =
+        String::with_capacity(length + list.next_page_token.len() + built_in::DEFINITION.len() + 64);
     out.push_str(r#""tools":["#);
     for (index, tool) in list.tools.iter().enumerate() {
         if index > 0 {
             out.push(',');
         }
         out.push_str(&tool.definition_json);
+    }
+    if list.next_page_token.is_empty() {
+        if !list.tools.is_empty() {
+            out.push(',');
+        }
+        out.push_str(built_in::DEFINITION);
     }
     out.push(']');
     if !list.next_page_token.is_empty() {

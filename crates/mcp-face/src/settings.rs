@@ -15,6 +15,8 @@ pub struct McpSettings {
     pub sealer: Arc<Sealer>,
     /// Draws the random number that tells two sessions of one credential apart.
     pub random: Arc<dyn Fn() -> u64 + Send + Sync>,
+    /// Where in the operator's program tools are made and rights to them granted, as `tool_list` tells it.
+    pub melbis_grant: Arc<str>,
 }
 
 impl fmt::Debug for McpSettings {

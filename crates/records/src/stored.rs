@@ -39,6 +39,10 @@ pub(crate) struct Upstream {
     /// Not in rows that were written before it was.
     #[prost(bool, tag = "8")]
     pub is_per_user: bool,
+    #[prost(string, tag = "9")]
+    pub description: String,
+    #[prost(string, repeated, tag = "10")]
+    pub path: Vec<String>,
 }
 
 #[derive(Clone, PartialEq, Oneof)]

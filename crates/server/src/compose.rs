@@ -176,16 +176,19 @@ fn http_router(
 ) -> Router {
     let public_url = settings.http.public_url.as_ref();
     let public_host = public_url.and_then(|url| url.host_str()).map(str::to_owned);
+    let melbis_grant: Arc<str> = settings.http.melbis_grant.as_str().into();
     let mcp = McpSettings {
         public_origin: public_url.map(|url| url.origin().ascii_serialization()),
         version: env!("CARGO_PKG_VERSION"),
         sealer,
         random: Arc::new(random),
+        melbis_grant: Arc::clone(&melbis_grant),
     };
     let facade = FacadeSettings {
         allowed_hosts: settings.http.allowed_hosts.iter().cloned().chain(public_host).collect(),
         random: Arc::new(random),
         takes_work: Arc::new(move || readiness.state().takes_work()),
+        melbis_grant,
     };
     let beside = toolgate_mcp_face::routes(Arc::clone(&catalog), gateway, mcp);
     toolgate_http_facade::router(catalog, facade, beside)

@@ -11,6 +11,12 @@ const CASES: &[(&str, &str)] = &[
     ("BR-005", "a joined name can be split in two ways"),
     ("BR-007", "a list has pages"),
     ("BR-008", "a page cursor is empty, or repeats"),
+    ("BR-011", "a schema holds itself"),
+    ("BR-013", "a reference has to be written out"),
+    ("BR-015", "a reference leads elsewhere"),
+    ("BR-017", "an object schema has no properties"),
+    ("BR-019", "a schema is true or false"),
+    ("BR-021", "a type is a list"),
     ("BR-025", "one tool of a list is faulty"),
     ("BR-027", "one server is faulty"),
     ("BR-029", "a number is spelled in another way"),
@@ -40,6 +46,7 @@ const CASES: &[(&str, &str)] = &[
     ("BR-085", "an owner's words outlive what they describe"),
     ("BR-087", "the order of a list"),
     ("BR-089", "an answer bears another id"),
+    ("BR-091", "default values"),
     ("BR-093", "a dot in the name of an input"),
     ("BR-095", "a definition or a list is huge"),
     ("BR-097", "an answer outgrows a message"),
@@ -52,18 +59,11 @@ const CASES: &[(&str, &str)] = &[
 
 /// Those that are still to be answered whole; what is done of them may be labelled.
 const OPEN: &[(&str, &str)] = &[
-    ("BR-011", "a schema holds itself"),
-    ("BR-013", "a reference has to be written out"),
-    ("BR-015", "a reference leads elsewhere"),
-    ("BR-017", "an object schema has no properties"),
-    ("BR-019", "a schema is true or false"),
-    ("BR-021", "a type is a list"),
     ("BR-023", "a schema is a union at its root"),
     ("BR-071", "a call of what is not served"),
     ("BR-077", "a call without arguments"),
     ("BR-079", "a call with large integers"),
     ("BR-081", "a result that breaks its schema"),
-    ("BR-091", "default values"),
 ];
 
 #[test]

@@ -38,8 +38,9 @@ const EDGES: &[(&str, &[&str])] = &[
         &["api-proto", "catalog", "definition", "domain", "gateway", "governance", "identity", "sealing"],
     ),
     ("answer-cache", &[]),
-    ("http-facade", &["answer-cache", "api-proto"]),
-    ("mcp-face", &["answer-cache", "api-proto", "definition", "sealing"]),
+    ("tool-list", &["api-proto"]),
+    ("http-facade", &["answer-cache", "api-proto", "tool-list"]),
+    ("mcp-face", &["answer-cache", "api-proto", "definition", "sealing", "tool-list"]),
     ("cli", &["api-proto", "definition"]),
     // The binary alone knows them all.
     ("server", SERVER),

@@ -24,6 +24,8 @@ use crate::{
 const SERVED: &str = "srv__served";
 const OTHER: &str = "srv__other";
 const HIDDEN: &str = "srv__hidden";
+/// The gateway's own.
+const OWN: &str = "tool_list";
 const SESSION: &str = "2025-11-25";
 const STATELESS: &str = "2026-07-28";
 
@@ -74,7 +76,7 @@ async fn meets_what_is_served(program: Command, mode: &str, revision: &str) {
     let (server, _scripted) = server().await;
     let mut agent = Agent::start(program, mode, &server);
     assert_eq!(agent.says().await.revision.as_deref(), Some(revision));
-    assert_eq!(agent.says().await.tools.unwrap(), [OTHER, SERVED]);
+    assert_eq!(agent.says().await.tools.unwrap(), [OTHER, SERVED, OWN]);
     let called = agent.says().await;
     assert!(called.is_error != Some(true) && called.code.is_none(), "{called:?}");
     assert_eq!(called.text, "{}", "the server tells what it was sent");
@@ -96,12 +98,12 @@ async fn meets_what_is_served(program: Command, mode: &str, revision: &str) {
         // More than once: a session's stream may open after the agent said that it listens.
         switch(&server, &other, false).await;
         switch(&server, &other, true).await;
-        (last(&mut hears)? == [SERVED]).then_some(())
+        (last(&mut hears)? == [SERVED, OWN]).then_some(())
     })
     .await;
     approve_all(&server, &[HIDDEN]).await;
     eventually("the agent hears of a new tool", async || {
-        (last(&mut hears)? == [HIDDEN, SERVED]).then_some(())
+        (last(&mut hears)? == [HIDDEN, SERVED, OWN]).then_some(())
     })
     .await;
     report(&format!("agent: {mode} speaks {revision}: lists, calls and hears of changes"));
@@ -179,5 +181,5 @@ async fn the_inspector_lists_what_is_served() {
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     let listed: serde_json::Value = serde_json::from_str(&said).unwrap();
     let names: Vec<_> = listed["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
-    assert_eq!(names, [OTHER, SERVED]);
+    assert_eq!(names, [OTHER, SERVED, OWN]);
 }

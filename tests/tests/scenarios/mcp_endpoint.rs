@@ -72,7 +72,7 @@ async fn listen(caller: &Caller) -> Events {
     events
 }
 
-/// The exact texts of all tools, over all pages.
+/// The exact texts of all tools, over all pages, without the gateway's own at the end.
 pub(crate) async fn definitions(caller: &Caller) -> Vec<String> {
     let (mut texts, mut params) = (Vec::new(), String::new());
     loop {
@@ -81,7 +81,10 @@ pub(crate) async fn definitions(caller: &Caller) -> Vec<String> {
         let result = member(page.text(), "result").unwrap();
         let tools: Vec<Box<RawValue>> = serde_json::from_str(&member(&result, "tools").unwrap()).unwrap();
         texts.extend(tools.iter().map(|text| text.get().to_owned()));
-        let Some(cursor) = member(&result, "nextCursor") else { return texts };
+        let Some(cursor) = member(&result, "nextCursor") else {
+            assert!(texts.pop().unwrap().starts_with(r#"{"name":"tool_list","#));
+            return texts;
+        };
         params = format!(r#","cursor":{cursor}"#);
     }
 }

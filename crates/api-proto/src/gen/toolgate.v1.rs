@@ -363,8 +363,9 @@ pub enum ToolState {
     Drifted = 5,
     /// A locked input does not fit the definition. Ends when the locks or the definition change.
     LockMismatch = 6,
-    /// Agents cannot be given this name: not 1 to 64 characters of `A-Z a-z 0-9 _ -`, held by another tool, or listed twice
-    /// with different definitions by its own upstream. The last of these is judged before UNAPPROVED.
+    /// Agents cannot be given this name: not 1 to 64 characters of `A-Z a-z 0-9 _ -`, held by another tool, that of the
+    /// gateway's own `tool_list`, or listed twice with different definitions by its own upstream. The last of these is judged
+    /// before UNAPPROVED.
     BadName = 7,
 }
 impl ToolState {
@@ -960,6 +961,70 @@ impl ErrorReason {
         }
     }
 }
+/// An upstream as a unit of the Melbis `tool_list`. What is called a tool there is a group; its commands are our tools.
+///
+/// Every field is output only.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ToolUnit {
+    /// Its address: `MCP_` and the upstream's slug in upper case, `-` as `_`. Of its own in its client.
+    #[prost(string, tag = "1")]
+    pub unit: ::prost::alloc::string::String,
+    /// Its place in the tree: the upstream's folders and its display name, else its slug, joined by `->`.
+    #[prost(string, tag = "2")]
+    pub path: ::prost::alloc::string::String,
+    /// The upstream's description. In a list it is cut to 160 characters at the end of a phrase.
+    #[prost(string, tag = "3")]
+    pub description: ::prost::alloc::string::String,
+    /// Names of the commands that the caller may use, ordered: of the tools in the state SERVED that reach the caller. In a list.
+    #[prost(string, repeated, tag = "4")]
+    pub may: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Names of all other commands, ordered. In a list, and none for a caller who sees what is served alone.
+    #[prost(string, repeated, tag = "5")]
+    pub also: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The upstream (UUID).
+    #[prost(string, tag = "6")]
+    pub upstream_id: ::prost::alloc::string::String,
+}
+/// A tool as a command of a unit.
+///
+/// Every field is output only. Description and inputs are those of the served definition: overrides applied, locked inputs
+/// removed. Of a tool that is not served, they are what they would be if its definition as listed now were served.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ToolUnitCommand {
+    /// The upstream's own name for the tool.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Whether the caller may use it: it is in the state SERVED and reaches the caller.
+    #[prost(bool, tag = "2")]
+    pub may: bool,
+    /// The whole description, else the title; empty when there is neither.
+    #[prost(string, tag = "3")]
+    pub description: ::prost::alloc::string::String,
+    /// Its inputs in the order of the schema, those last that only branches of it name.
+    #[prost(message, repeated, tag = "4")]
+    pub params: ::prost::alloc::vec::Vec<ToolUnitParam>,
+}
+/// An input of a command.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ToolUnitParam {
+    /// The exact key.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// `str`, `datetime`, `int`, `float`, `bool`, `null` or `json`; several joined by `/` in the order listed, as `int/null`. A
+    /// list of one of the first five is that with `/json`, as `str/json`.
+    #[prost(string, tag = "2")]
+    pub r#type: ::prost::alloc::string::String,
+    /// Every call must have it, whichever branch of the schema it follows.
+    #[prost(bool, tag = "3")]
+    pub required: bool,
+    /// The default as listed; empty for none. A string stands as it is, anything else as JSON text without white space. A
+    /// string that reads as JSON itself, or is empty, is JSON text too: `""` with the quotes is an empty string.
+    #[prost(string, tag = "4")]
+    pub default: ::prost::alloc::string::String,
+    /// Empty when it has none.
+    #[prost(string, tag = "5")]
+    pub description: ::prost::alloc::string::String,
+}
 /// A registered tool server: what an operator declared, and how its last listings went.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Upstream {
@@ -1010,6 +1075,13 @@ pub struct Upstream {
     /// without any, it is never synced, and its health stays UNKNOWN. Nothing calls its tools yet, for a key is no user.
     #[prost(enumeration = "UpstreamAuth", tag = "17")]
     pub auth: i32,
+    /// What it is for, in the words of an operator; empty when none were given.
+    #[prost(string, tag = "18")]
+    pub description: ::prost::alloc::string::String,
+    /// The folders that it stands in, from the root of the tree of tool servers down; empty at the root. See
+    /// CreateUpstreamRequest.
+    #[prost(string, repeated, tag = "19")]
+    pub path: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// How it is reached.
     #[prost(oneof = "upstream::Transport", tags = "5, 6")]
     pub transport: ::core::option::Option<upstream::Transport>,
@@ -1401,6 +1473,92 @@ pub struct ListServerToolsResponse {
     #[prost(string, tag = "7")]
     pub revision: ::prost::alloc::string::String,
 }
+/// Which units.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListToolUnitsRequest {
+    /// Tenant to read (UUID); empty for the caller's own. Another one takes an operator key.
+    #[prost(string, tag = "1")]
+    pub client_id: ::prost::alloc::string::String,
+    /// Units per page: 0 for 100, above 1000 is lowered to it, negative is INVALID_ARGUMENT. A page also ends before 3 MiB of
+    /// names and descriptions, so it may hold fewer.
+    #[prost(int32, tag = "2")]
+    pub page_size: i32,
+    /// `next_page_token` of the page before; empty for the first. `client_id` must be as it was, else INVALID_ARGUMENT.
+    #[prost(string, tag = "3")]
+    pub page_token: ::prost::alloc::string::String,
+    /// `etag` of an answer to the same request. When nothing changed, the answer is `not_modified` without units.
+    #[prost(string, tag = "4")]
+    pub if_none_match: ::prost::alloc::string::String,
+    /// As in ListToolsRequest.
+    #[prost(string, tag = "5")]
+    pub min_revision: ::prost::alloc::string::String,
+}
+/// A page of units.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListToolUnitsResponse {
+    /// In the order of the tree: the units of a folder in order of creation, then its folders by name, beginning at the root.
+    /// Their descriptions are cut. Empty when `not_modified`.
+    #[prost(message, repeated, tag = "1")]
+    pub units: ::prost::alloc::vec::Vec<ToolUnit>,
+    /// For the next page; empty at the end of the list.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+    /// Revision of the snapshot that this page was taken from. Pages of one list may be of different revisions.
+    #[prost(string, tag = "3")]
+    pub revision: ::prost::alloc::string::String,
+    /// Stands for this whole answer. The same request at the same revision always gives the same one.
+    #[prost(string, tag = "4")]
+    pub etag: ::prost::alloc::string::String,
+    /// True when `if_none_match` was still good.
+    #[prost(bool, tag = "5")]
+    pub not_modified: bool,
+}
+/// One unit.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetToolUnitRequest {
+    /// ToolUnit.unit, exactly. Required.
+    #[prost(string, tag = "1")]
+    pub unit: ::prost::alloc::string::String,
+    /// Tenant that owns it (UUID); empty for the caller's own. Another one takes an operator key.
+    #[prost(string, tag = "2")]
+    pub client_id: ::prost::alloc::string::String,
+    /// Commands per page: 0 for 1000, above 1000 is lowered to it, negative is INVALID_ARGUMENT. A page also ends before 3 MiB of
+    /// commands, so it may hold fewer.
+    #[prost(int32, tag = "3")]
+    pub page_size: i32,
+    /// `next_page_token` of the page before; empty for the first. `unit` and `client_id` must be as they were, else
+    /// INVALID_ARGUMENT.
+    #[prost(string, tag = "4")]
+    pub page_token: ::prost::alloc::string::String,
+    /// `etag` of an answer to the same request. When nothing changed, the answer is `not_modified` without a unit.
+    #[prost(string, tag = "5")]
+    pub if_none_match: ::prost::alloc::string::String,
+    /// As in ListToolsRequest.
+    #[prost(string, tag = "6")]
+    pub min_revision: ::prost::alloc::string::String,
+}
+/// One unit and a page of its commands.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetToolUnitResponse {
+    /// The unit, without the names of its commands. Absent when `not_modified`.
+    #[prost(message, optional, tag = "1")]
+    pub unit: ::core::option::Option<ToolUnit>,
+    /// Ordered by name; empty when `not_modified`.
+    #[prost(message, repeated, tag = "2")]
+    pub commands: ::prost::alloc::vec::Vec<ToolUnitCommand>,
+    /// For the next page; empty at the end of the commands.
+    #[prost(string, tag = "3")]
+    pub next_page_token: ::prost::alloc::string::String,
+    /// Revision of the snapshot that this page was taken from. Pages of one unit may be of different revisions.
+    #[prost(string, tag = "4")]
+    pub revision: ::prost::alloc::string::String,
+    /// Stands for this whole answer. The same request at the same revision always gives the same one.
+    #[prost(string, tag = "5")]
+    pub etag: ::prost::alloc::string::String,
+    /// True when `if_none_match` was still good.
+    #[prost(bool, tag = "6")]
+    pub not_modified: bool,
+}
 /// Where to begin, and what to follow.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct WatchToolsRequest {
@@ -1725,6 +1883,41 @@ pub mod tool_catalog_client {
             req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolCatalog", "ListServerTools"));
             self.inner.unary(req, path, codec).await
         }
+        /// Lists the upstreams as units of the Melbis `tool_list`, each with the names of its commands, which are its tools.
+        ///
+        /// Takes `mcp:read`: every unit, with every command. With `mcp:call` alone, or a key that is bound to an agent, a unit is
+        /// listed when a tool of it is served to the caller, and other commands do not exist.
+        pub async fn list_tool_units(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListToolUnitsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListToolUnitsResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/toolgate.v1.ToolCatalog/ListToolUnits");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolCatalog", "ListToolUnits"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Reads one unit with what its commands take.
+        ///
+        /// Scopes as for ListToolUnits. NOT_FOUND when that would not list the unit.
+        pub async fn get_tool_unit(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetToolUnitRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetToolUnitResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/toolgate.v1.ToolCatalog/GetToolUnit");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolCatalog", "GetToolUnit"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Follows the catalogue: first the tools as they are, then each change, in order and without a gap.
         ///
         /// Scopes as for ListTools. The stream ends with UNAVAILABLE when the server stops, or when the watcher takes no message for
@@ -1870,6 +2063,21 @@ pub mod tool_catalog_server {
             &self,
             request: tonic::Request<super::ListServerToolsRequest>,
         ) -> std::result::Result<tonic::Response<super::ListServerToolsResponse>, tonic::Status>;
+        /// Lists the upstreams as units of the Melbis `tool_list`, each with the names of its commands, which are its tools.
+        ///
+        /// Takes `mcp:read`: every unit, with every command. With `mcp:call` alone, or a key that is bound to an agent, a unit is
+        /// listed when a tool of it is served to the caller, and other commands do not exist.
+        async fn list_tool_units(
+            &self,
+            request: tonic::Request<super::ListToolUnitsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListToolUnitsResponse>, tonic::Status>;
+        /// Reads one unit with what its commands take.
+        ///
+        /// Scopes as for ListToolUnits. NOT_FOUND when that would not list the unit.
+        async fn get_tool_unit(
+            &self,
+            request: tonic::Request<super::GetToolUnitRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetToolUnitResponse>, tonic::Status>;
         /// Server streaming response type for the WatchTools method.
         type WatchToolsStream: tonic::codegen::tokio_stream::Stream<
                 Item = std::result::Result<super::WatchToolsResponse, tonic::Status>,
@@ -2168,6 +2376,81 @@ pub mod tool_catalog_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ListServerToolsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolgate.v1.ToolCatalog/ListToolUnits" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListToolUnitsSvc<T: ToolCatalog>(pub Arc<T>);
+                    impl<T: ToolCatalog> tonic::server::UnaryService<super::ListToolUnitsRequest> for ListToolUnitsSvc<T> {
+                        type Response = super::ListToolUnitsResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListToolUnitsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as ToolCatalog>::list_tool_units(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListToolUnitsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolgate.v1.ToolCatalog/GetToolUnit" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetToolUnitSvc<T: ToolCatalog>(pub Arc<T>);
+                    impl<T: ToolCatalog> tonic::server::UnaryService<super::GetToolUnitRequest> for GetToolUnitSvc<T> {
+                        type Response = super::GetToolUnitResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetToolUnitRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as ToolCatalog>::get_tool_unit(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetToolUnitSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -2766,6 +3049,14 @@ pub struct CreateUpstreamRequest {
     /// INVALID_ARGUMENT.
     #[prost(enumeration = "UpstreamAuth", tag = "8")]
     pub auth: i32,
+    /// What it is for, as agents read it in the list of units (ToolCatalog.ListToolUnits), at most 4096 characters; characters
+    /// as for `display_name`.
+    #[prost(string, tag = "9")]
+    pub description: ::prost::alloc::string::String,
+    /// The folders that it shall stand in there, from the root down, at most 8. Each has 1 to 128 bytes, holds no control
+    /// character, no bidirectional override and no `->`, and neither begins nor ends with a space or a `-`.
+    #[prost(string, repeated, tag = "10")]
+    pub path: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// How it is reached. Required.
     #[prost(oneof = "create_upstream_request::Transport", tags = "4, 5")]
     pub transport: ::core::option::Option<create_upstream_request::Transport>,
@@ -2800,11 +3091,11 @@ pub struct UpdateUpstreamRequest {
     /// Required.
     #[prost(message, optional, tag = "1")]
     pub upstream: ::core::option::Option<Upstream>,
-    /// What to take from `upstream`, one or more of: `display_name`, `name_policy`, `auth`, `http`, `http.url`,
-    /// `http.headers`, `http.allow_private`, `stdio`, `stdio.command`, `stdio.args`, `stdio.env`. `http` and `stdio` stand for all
-    /// their parts, and are what changes the transport. Headers and the environment are replaced as a whole; unless it is
-    /// PER_USER, `auth` follows them. The slug cannot be changed. A
-    /// change of `name_policy` to REPAIR gives names with the sync that it begins; one to STRICT takes effect at once, and
+    /// What to take from `upstream`, one or more of: `display_name`, `description`, `path`, `name_policy`, `auth`, `http`,
+    /// `http.url`, `http.headers`, `http.allow_private`, `stdio`, `stdio.command`, `stdio.args`, `stdio.env`. `http` and `stdio`
+    /// stand for all their parts, and are what changes the transport. Headers, the environment and the path are replaced as a
+    /// whole; unless it is PER_USER, `auth` follows the first two. The slug cannot be changed. A change of `name_policy` to REPAIR
+    /// gives names with the sync that it begins; one to STRICT takes effect at once, and
     /// brings tools whose name cannot be used unrepaired to BAD_NAME. Required.
     #[prost(message, optional, tag = "2")]
     pub update_mask: ::core::option::Option<::prost_types::FieldMask>,
@@ -3077,7 +3368,8 @@ pub struct RenameToolRequest {
     /// Tenant that owns it (UUID); empty for the caller's own. Another one takes an operator key.
     #[prost(string, tag = "2")]
     pub client_id: ::prost::alloc::string::String,
-    /// 1 to 64 characters of `A-Z a-z 0-9 _ -`, a letter or a digit among them, and no UUID; absent to go by the upstream's name policy again.
+    /// 1 to 64 characters of `A-Z a-z 0-9 _ -`, a letter or a digit among them, no UUID and not `tool_list`, which is the
+    /// gateway's own tool; absent to go by the upstream's name policy again.
     #[prost(string, optional, tag = "3")]
     pub served_name: ::core::option::Option<::prost::alloc::string::String>,
     /// Tool.etag that the ruling is based on; a mismatch is ABORTED. Empty to rule whatever the tool is now.

@@ -10,6 +10,7 @@ mod client;
 mod ruling;
 mod server_tool;
 mod tool;
+mod unit;
 mod upstream;
 
 use std::io::{self, Write};
@@ -27,6 +28,7 @@ pub(crate) use client::{Client, ClientAnswer, DeletedClient};
 pub(crate) use ruling::{Proof, Ruling};
 pub(crate) use server_tool::ServerTools;
 pub(crate) use tool::{Changes, Diff, ObservedDefinition, Tool, ToolAnswer};
+pub(crate) use unit::{ToolUnit, UnitAnswer};
 pub(crate) use upstream::{DeletedUpstream, Upstream, UpstreamAnswer};
 
 /// Prints a message on a line of its own.

@@ -3,8 +3,8 @@
 
 use toolgate_api_proto::v1::{
     Agent, AgentAttachment, AgentAttachmentType, ApiKey, Client, DeleteClientResponse, Effect,
-    ObservedDefinition, Ruling, RulingAct, ServerTool, Tool, ToolState, ToolStatus, Upstream, UpstreamAuth,
-    UpstreamHealth, upstream,
+    ObservedDefinition, Ruling, RulingAct, ServerTool, Tool, ToolState, ToolStatus, ToolUnit,
+    ToolUnitCommand, Upstream, UpstreamAuth, UpstreamHealth, upstream,
 };
 
 use crate::hidden::escape;
@@ -184,6 +184,8 @@ pub(crate) fn upstream(upstream: &Upstream) -> Vec<String> {
     let mut lines = vec![
         field("name", &upstream.slug),
         field("display name", or_none(&upstream.display_name)),
+        field("description", or_none(&upstream.description)),
+        field("path", or_none(&upstream.path.join(" -> "))),
         field("health", &health(upstream)),
         field("last error", or_none(&upstream.last_error)),
         field("last attempt", &time(&upstream.last_attempt_time)),
@@ -217,6 +219,55 @@ fn sync_issues(upstream: &Upstream) -> Vec<String> {
             or_none(&issue.tool_name).to_owned(),
             or_none(&issue.path).to_owned(),
             issue.message.clone(),
+        ]);
+    }
+    table.lines().collect()
+}
+
+pub(crate) fn units() -> Table<5> {
+    Table::new(["UNIT", "PATH", "MAY", "ALSO", "DESCRIPTION"])
+}
+
+pub(crate) fn unit_row(unit: &ToolUnit) -> [String; 5] {
+    [
+        unit.unit.clone(),
+        unit.path.clone(),
+        unit.may.len().to_string(),
+        unit.also.len().to_string(),
+        or_none(&unit.description).to_owned(),
+    ]
+}
+
+/// A unit, and a line for each input of each command.
+pub(crate) fn unit(unit: &ToolUnit, commands: &[ToolUnitCommand]) -> Vec<String> {
+    let mut lines = vec![
+        field("unit", &unit.unit),
+        field("path", &unit.path),
+        field("description", or_none(&unit.description)),
+        field("upstream", &unit.upstream_id),
+        field("commands", &commands.len().to_string()),
+    ];
+    for command in commands {
+        let may = if command.may { "may be used" } else { "may not be used" };
+        lines.push(format!("{}  {may}", command.name));
+        lines.extend(command.description.lines().map(|line| format!("  {line}")));
+        lines.extend(inputs(command));
+    }
+    lines
+}
+
+fn inputs(command: &ToolUnitCommand) -> Vec<String> {
+    if command.params.is_empty() {
+        return Vec::new();
+    }
+    let mut table = Table::new(["  INPUT", "TYPE", "REQUIRED", "DEFAULT", "DESCRIPTION"]);
+    for param in &command.params {
+        table.push([
+            format!("  {}", param.name),
+            param.r#type.clone(),
+            if param.required { "yes" } else { "no" }.to_owned(),
+            or_none(&param.default).to_owned(),
+            or_none(&param.description).to_owned(),
         ]);
     }
     table.lines().collect()

@@ -19,6 +19,7 @@ use crate::{Ended, Seat, id, toolgate_at};
 pub(crate) struct Script {
     pub(crate) tools: Vec<Tool>,
     pub(crate) upstreams: Vec<Upstream>,
+    pub(crate) units: Vec<(ToolUnit, Vec<ToolUnitCommand>)>,
     /// Of every tool, one a page.
     pub(crate) definitions: Vec<ObservedDefinition>,
     pub(crate) api_keys: Vec<ApiKey>,
@@ -151,6 +152,41 @@ impl ToolCatalog for Double {
         _: Request<ListToolDefinitionsRequest>,
     ) -> Result<Response<ListToolDefinitionsResponse>, Status> {
         Err(Status::unimplemented("not by this double"))
+    }
+
+    async fn list_tool_units(
+        &self,
+        request: Request<ListToolUnitsRequest>,
+    ) -> Result<Response<ListToolUnitsResponse>, Status> {
+        let start: usize = request.into_inner().page_token.parse().unwrap_or(0);
+        let units: Vec<_> = self.script().units.iter().map(|(unit, _)| unit.clone()).collect();
+        // A unit a page.
+        let next_page_token = if start + 1 < units.len() { (start + 1).to_string() } else { String::new() };
+        let units = units.into_iter().skip(start).take(1).collect();
+        Ok(Response::new(ListToolUnitsResponse { units, next_page_token, ..Default::default() }))
+    }
+
+    async fn get_tool_unit(
+        &self,
+        request: Request<GetToolUnitRequest>,
+    ) -> Result<Response<GetToolUnitResponse>, Status> {
+        let GetToolUnitRequest { unit: wanted, page_token, .. } = request.into_inner();
+        let script = self.script();
+        let (unit, commands) =
+            script.units.iter().find(|(unit, _)| unit.unit == wanted).ok_or_else(no_upstream)?;
+        let (unit, start): (_, usize) = (Some(unit.clone()), page_token.parse().unwrap_or(0));
+        // A command a page.
+        let next_page_token =
+            if start + 1 < commands.len() { (start + 1).to_string() } else { String::new() };
+        let commands = commands.iter().skip(start).take(1).cloned().collect();
+        let revision = "r8".to_owned();
+        Ok(Response::new(GetToolUnitResponse {
+            unit,
+            commands,
+            next_page_token,
+            revision,
+            ..Default::default()
+        }))
     }
 
     type WatchToolsStream = tokio_stream::Iter<std::vec::IntoIter<Result<WatchToolsResponse, Status>>>;

@@ -9,6 +9,7 @@ mod failing;
 mod history;
 mod keys;
 mod listing;
+mod units;
 mod upstreams;
 mod watching;
 

@@ -55,6 +55,25 @@ async fn an_http_upstream_is_sent_with_the_headers_of_its_file() {
 }
 
 #[tokio::test]
+async fn a_place_in_the_tree_is_sent_in_its_parts() {
+    let double = start(vec![listed()]).await;
+    let place = ["--description", "What it is for.", "--path", "Business -> Planning->Time"];
+    double.run(&[&["upstream", "add", "gh", "--url", "http://x/mcp"], &place[..]].concat()).await;
+    let created = double.script().created.pop().unwrap();
+    assert_eq!(
+        (&*created.description, &created.path[..]),
+        ("What it is for.", &["Business", "Planning", "Time"].map(String::from)[..])
+    );
+    double.run(&[&["upstream", "update", "gh"], &place[..]].concat()).await;
+    let sent = double.script().updates.pop().unwrap();
+    assert_eq!(paths(&sent), ["description", "path"]);
+    let upstream = sent.upstream.unwrap();
+    assert_eq!((upstream.description, upstream.path), (created.description, created.path));
+    double.run(&["upstream", "update", "gh", "--path", ""]).await;
+    assert_eq!(double.script().updates.pop().unwrap().upstream.unwrap().path, [""; 0]);
+}
+
+#[tokio::test]
 async fn a_stdio_upstream_is_sent_with_its_command_and_environment() {
     let double = start(vec![]).await;
     let (_folder, path) = file("TOKEN=a=b\n");
@@ -263,6 +282,7 @@ async fn an_update_names_what_was_given_and_nothing_else() {
     for (words, expected) in [
         ("--display-name= --name-policy repair", &["display_name", "name_policy"][..]),
         ("--auth per-user --no-headers", &["auth", "http.headers"]),
+        ("--description= --path=", &["description", "path"]),
         ("--no-headers --allow-private", &["http.headers", "http.allow_private"]),
         ("--no-env -- /bin/server -y", &["stdio.command", "stdio.args", "stdio.env"]),
     ] {

@@ -24,9 +24,14 @@ pub fn namespaced_name(slug: &Slug, tool: &str) -> String {
     format!("{slug}{SEPARATOR}{tool}")
 }
 
-/// Whether a tool can be served under this name: `^[A-Za-z0-9_-]{1,64}$`.
+/// The name of the tool that agents have from the gateway itself. No other tool can be served under it.
+pub const BUILT_IN_TOOL: &str = "tool_list";
+
+/// Whether a tool can be served under this name: `^[A-Za-z0-9_-]{1,64}$`, but for [`BUILT_IN_TOOL`].
 pub fn is_valid_served_name(name: &str) -> bool {
-    (1..=MAX_SERVED_NAME_CHARS).contains(&name.len()) && name.chars().all(is_served_char)
+    name != BUILT_IN_TOOL
+        && (1..=MAX_SERVED_NAME_CHARS).contains(&name.len())
+        && name.chars().all(is_served_char)
 }
 
 fn is_served_char(character: char) -> bool {

@@ -13,6 +13,10 @@ use crate::{Violation, limits};
 pub struct UpstreamChange<S> {
     /// Free text for people.
     pub display_name: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// All folders that it stands in.
+    pub path: Option<Vec<String>>,
     /// How its tools get their names.
     pub name_policy: Option<NamePolicy>,
     /// Whose credential it is reached with.
@@ -66,6 +70,8 @@ impl Upstream {
     ) -> Result<ChangedUpstream, Violation> {
         let mut upstream = self.clone();
         upstream.display_name = change.display_name.unwrap_or(upstream.display_name);
+        upstream.description = change.description.unwrap_or(upstream.description);
+        upstream.path = change.path.unwrap_or(upstream.path);
         upstream.name_policy = change.name_policy.unwrap_or(upstream.name_policy);
         if let Some(change) = change.transport {
             upstream.transport = change.applied(&self.transport)?;
@@ -240,6 +246,8 @@ mod tests {
             client: ClientId::from_bytes([2; 16]),
             slug: "srv".parse().unwrap(),
             display_name: "Server".into(),
+            description: String::new(),
+            path: Vec::new(),
             transport,
             name_policy: NamePolicy::Strict,
             is_per_user: false,
@@ -249,7 +257,8 @@ mod tests {
     }
 
     fn to(transport: TransportChange<Sealed>) -> UpstreamChange<Sealed> {
-        UpstreamChange { display_name: None, name_policy: None, auth: None, transport: Some(transport) }
+        let (display_name, description, path, name_policy, auth) = (None, None, None, None, None);
+        UpstreamChange { display_name, description, path, name_policy, auth, transport: Some(transport) }
     }
 
     fn url(url: &str) -> TransportChange<Sealed> {
@@ -292,12 +301,15 @@ mod tests {
         }
         let names = UpstreamChange {
             display_name: Some("x".into()),
+            description: Some("What it is for.".into()),
+            path: Some(vec!["Business".into()]),
             name_policy: Some(NamePolicy::Repair),
             auth: None,
             transport: None,
         };
         let changed = before.changed(names, false).unwrap().upstream;
         assert_eq!((changed.binding_epoch, &changed.transport), (4, &before.transport));
+        assert_eq!((&*changed.description, &*changed.place()), ("What it is for.", "Business -> x"));
     }
 
     #[test]
@@ -334,6 +346,8 @@ mod tests {
     fn a_credential_is_its_servers_or_its_users_as_it_is_said_last() {
         let to_auth = |auth, transport| UpstreamChange {
             display_name: None,
+            description: None,
+            path: None,
             name_policy: None,
             auth: Some(auth),
             transport,

@@ -101,6 +101,8 @@ impl Workbench {
             client: self.client,
             slug,
             display_name,
+            description: String::new(),
+            path: Vec::new(),
             transport,
             name_policy: Default::default(),
             auth: None,

@@ -43,6 +43,8 @@ pub(crate) fn to_proto(detail: &UpstreamDetail, tokens: &Tokens<'_>) -> pb::Upst
             Auth::Static => pb::UpstreamAuth::Static.into(),
             Auth::PerUser => pb::UpstreamAuth::PerUser.into(),
         },
+        description: upstream.description.clone(),
+        path: upstream.path.clone(),
     }
 }
 

@@ -11,8 +11,10 @@ use toolgate_domain::{
 
 use super::upstream::{auth_from_proto, name_policy_from_proto, ordered};
 
-const PATHS: [&str; 11] = [
+const PATHS: [&str; 13] = [
     "display_name",
+    "description",
+    "path",
     "name_policy",
     "auth",
     "http",
@@ -40,6 +42,8 @@ pub(crate) fn change_from_proto(
     let named = Named(paths.into_iter().collect());
     Ok(UpstreamChange {
         display_name: named.has("display_name").then_some(upstream.display_name),
+        description: named.has("description").then_some(upstream.description),
+        path: named.has("path").then_some(upstream.path),
         name_policy: named
             .has("name_policy")
             .then(|| name_policy_from_proto(upstream.name_policy))
@@ -140,7 +144,9 @@ fn mask_fault(problem: impl Into<String>) -> Fault {
 pub(crate) fn within_request(fault: Fault) -> Fault {
     let Fault::Invalid(violations) = fault else { return fault };
     let is_inner = |field: &str| {
-        ["id", "display_name", "auth", "http", "stdio"].iter().any(|name| field.starts_with(name))
+        ["id", "display_name", "description", "path", "auth", "http", "stdio"]
+            .iter()
+            .any(|name| field.starts_with(name))
     };
     let named = |Violation { field, problem }: Violation| {
         let field = if is_inner(&field) { format!("upstream.{field}") } else { field };

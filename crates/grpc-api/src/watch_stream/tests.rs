@@ -103,8 +103,18 @@ async fn register(governance: &Governance, caller: &Caller) -> UpstreamId {
     let transport = Transport::Http { url: URL.into(), headers: Vec::new(), allow_private: false };
     let (slug, display_name) = ("srv".into(), String::new());
     let name_policy = Default::default();
-    let (auth, validate_only) = (None, false);
-    let wanted = CreateUpstream { client, slug, display_name, transport, name_policy, auth, validate_only };
+    let (description, path, auth) = (String::new(), Vec::new(), None);
+    let wanted = CreateUpstream {
+        client,
+        slug,
+        display_name,
+        description,
+        path,
+        transport,
+        name_policy,
+        auth,
+        validate_only: false,
+    };
     governance.create_upstream(caller, wanted).await.unwrap().detail.entry.upstream.id
 }
 

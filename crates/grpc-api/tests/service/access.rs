@@ -25,6 +25,8 @@ async fn admitted(ring: &Ring, key: &Key) -> Vec<(&'static str, bool)> {
         ("WatchTools SERVED", reason(catalog.watch_tools(watch(served)).await)),
         ("ListToolDefinitions", reason(catalog.list_tool_definitions(key.asks(Default::default())).await)),
         ("CallTool", reason(called(ring, key, Default::default()).await)),
+        ("ListToolUnits", reason(catalog.list_tool_units(key.asks(Default::default())).await)),
+        ("GetToolUnit", reason(catalog.get_tool_unit(key.asks(Default::default())).await)),
         ("ListUpstreams", reason(catalog.list_upstreams(key.asks(Default::default())).await)),
         ("GetUpstream", reason(catalog.get_upstream(key.asks(Default::default())).await)),
         ("CreateUpstream", reason(governance.create_upstream(key.asks(Default::default())).await)),
@@ -54,13 +56,22 @@ async fn each_scope_opens_its_own_calls_and_no_other() {
         "WatchTools",
         "WatchTools SERVED",
         "ListToolDefinitions",
+        "ListToolUnits",
+        "GetToolUnit",
         "ListUpstreams",
         "GetUpstream",
     ];
     let writes =
         ["CreateUpstream", "SyncUpstream", "ApproveTool", "RevokeToolApproval", "DisableTool", "EnableTool"];
-    let calls =
-        ["ListTools SERVED", "GetTool SERVED", "WatchTools SERVED", "ListToolDefinitions", "CallTool"];
+    let calls = [
+        "ListTools SERVED",
+        "GetTool SERVED",
+        "WatchTools SERVED",
+        "ListToolDefinitions",
+        "ListToolUnits",
+        "GetToolUnit",
+        "CallTool",
+    ];
     for (scope, opens) in ALL.into_iter().zip([
         reads.as_slice(),
         writes.as_slice(),

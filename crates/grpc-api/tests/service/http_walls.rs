@@ -103,6 +103,12 @@ fn of_shape(route: Route, held: &Held) -> Vec<Request<Body>> {
             bare(Request::get(path).header(header::IF_NONE_MATCH, tag)),
             bare(Request::head(path).header(header::IF_NONE_MATCH, tag)),
         ],
+        Route::MelbisToolList => vec![
+            bare(Request::get(format!("{path}?unit=MCP_SRV")).header("x-toolgate-min-revision", revision)),
+            bare(Request::get(path).header("x-toolgate-min-revision", revision)),
+            bare(Request::get(path).header(header::IF_NONE_MATCH, tag)),
+            bare(Request::head(path).header(header::IF_NONE_MATCH, tag)),
+        ],
         // They say the same to everybody.
         Route::OxpHealth | Route::Document => vec![bare(Request::get(path))],
     }
@@ -164,11 +170,18 @@ impl Face {
     fn of(ring: &Ring) -> Self {
         let (catalog, random) = (Arc::new(ring.catalog.clone()), Arc::new(|| 7));
         let sealer = Arc::clone(&ring.sealer);
-        let mcp = McpSettings { public_origin: None, version: "1.2.3", sealer, random: random.clone() };
+        let melbis_grant: Arc<str> = "Sales -> Tools".into();
+        let mcp = McpSettings {
+            public_origin: None,
+            version: "1.2.3",
+            sealer,
+            random: random.clone(),
+            melbis_grant: Arc::clone(&melbis_grant),
+        };
         let mcp = toolgate_mcp_face::routes(Arc::clone(&catalog), Arc::new(ring.gateway.clone()), mcp);
         Self(router(
             catalog,
-            FacadeSettings { allowed_hosts: Vec::new(), random, takes_work: Arc::new(|| true) },
+            FacadeSettings { allowed_hosts: Vec::new(), random, takes_work: Arc::new(|| true), melbis_grant },
             mcp,
         ))
     }

@@ -11,4 +11,5 @@ mod ring;
 mod server_tools;
 mod tenants;
 mod tool_definitions;
+mod tool_units;
 mod walls;

@@ -33,6 +33,10 @@ pub(crate) struct Things {
     definitions_page: String,
     oxp_etag: String,
     oxp_page: String,
+    unit_etag: String,
+    unit_page: String,
+    units_etag: String,
+    units_page: String,
     upstreams_page: String,
     keys_page: String,
     rulings_page: String,
@@ -61,6 +65,10 @@ impl Things {
             definitions_page: token(),
             oxp_etag: token(),
             oxp_page: token(),
+            unit_etag: token(),
+            unit_page: token(),
+            units_etag: token(),
+            units_page: token(),
             upstreams_page: token(),
             keys_page: token(),
             rulings_page: token(),
@@ -91,6 +99,10 @@ impl Things {
         let definitions = said(ring.catalog.list_observed_definitions(key.asks(definitions))).await.unwrap();
         let oxp = pb::ListToolDefinitionsRequest { page_size: 1, ..Default::default() };
         let oxp = said(ring.catalog.list_tool_definitions(key.asks(oxp))).await.unwrap();
+        let units = pb::ListToolUnitsRequest { page_size: 1, ..Default::default() };
+        let units = said(ring.catalog.list_tool_units(key.asks(units))).await.unwrap();
+        let commands = pb::GetToolUnitRequest { unit: "MCP_SRV".into(), page_size: 1, ..Default::default() };
+        let commands = said(ring.catalog.get_tool_unit(key.asks(commands))).await.unwrap();
         let upstreams = pb::ListUpstreamsRequest { page_size: 1, ..Default::default() };
         let upstreams = said(ring.catalog.list_upstreams(key.asks(upstreams))).await.unwrap();
         let keys = pb::ListApiKeysRequest { page_size: 1, ..Default::default() };
@@ -101,6 +113,8 @@ impl Things {
             &tools.next_page_token,
             &definitions.next_page_token,
             &oxp.next_page_token,
+            &units.next_page_token,
+            &commands.next_page_token,
             &upstreams.next_page_token,
             &keys.next_page_token,
             &rulings.next_page_token,
@@ -125,6 +139,10 @@ impl Things {
             definitions_page: definitions.next_page_token,
             oxp_etag: oxp.etag,
             oxp_page: oxp.next_page_token,
+            unit_etag: commands.etag,
+            unit_page: commands.next_page_token,
+            units_etag: units.etag,
+            units_page: units.next_page_token,
             upstreams_page: upstreams.next_page_token,
             keys_page: keys.next_page_token,
             rulings_page: rulings.next_page_token,
@@ -167,7 +185,7 @@ async fn walk(ring: &Ring, key: &Key, own_tool: &str, things: &Things) -> Vec<(&
     let Things { client_id, tool, upstream, api_key, agent, revision, tool_etag, .. } = things;
     let (own_agent, upstream_etag, agent_etag) =
         ("support".to_owned(), &things.upstream_etag, &things.agent_etag);
-    let own = own_tool.to_owned();
+    let (own, own_unit) = (own_tool.to_owned(), "MCP_SRV".to_owned());
     let mut all = Vec::new();
     call!(all, key, ring.catalog,
         ListTools = list_tools:
@@ -199,6 +217,16 @@ async fn walk(ring: &Ring, key: &Key, own_tool: &str, things: &Things) -> Vec<(&
             ask!(ListServerToolsRequest {
                 agent_id: own_agent, attachment_id: "srv".to_owned(), min_revision: revision
             });
+        ListToolUnits = list_tool_units:
+            ask!(ListToolUnitsRequest { client_id: client_id }),
+            ask!(ListToolUnitsRequest { page_token: things.units_page }),
+            ask!(ListToolUnitsRequest { min_revision: revision }),
+            ask!(ListToolUnitsRequest { if_none_match: things.units_etag });
+        GetToolUnit = get_tool_unit:
+            ask!(GetToolUnitRequest { unit: own_unit, client_id: client_id }),
+            ask!(GetToolUnitRequest { unit: own_unit, page_token: things.unit_page }),
+            ask!(GetToolUnitRequest { unit: own_unit, min_revision: revision }),
+            ask!(GetToolUnitRequest { unit: own_unit, if_none_match: things.unit_etag });
         ListUpstreams = list_upstreams:
             ask!(ListUpstreamsRequest { client_id: client_id }),
             ask!(ListUpstreamsRequest { page_token: things.upstreams_page }),

@@ -11,7 +11,7 @@ use toolgate_http_facade::Route;
 
 use crate::contract::{Contract, PATH};
 use crate::double::{self, Answer, Face, get, tool};
-use crate::{oxp, prisme};
+use crate::{melbis, oxp, prisme};
 
 /// What a read may be answered by.
 const CODES: [Code; 8] = [
@@ -165,6 +165,8 @@ async fn lists_answer_every_documented_status_and_no_other() {
     let definitions = oxp::holding(vec![oxp::full()]);
     check_list(oxp::TOOLS, &definitions, |code| Face::defining(move |_| Err(Status::new(code, "words"))))
         .await;
+    let units = melbis::holding(vec![melbis::unit()]);
+    check_list(melbis::PATH, &units, |code| Face::telling(move |_| Err(Status::new(code, "words")))).await;
 }
 
 #[tokio::test]

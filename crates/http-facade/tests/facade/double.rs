@@ -19,6 +19,7 @@ use toolgate_sealing::{MasterKey, Sealer};
 use tower::ServiceExt;
 
 pub(crate) const PATH: &str = "/client/mcp/tools";
+pub(crate) const GRANT: &str = "Sales -> Tools";
 
 type Answering = dyn Fn(&Call) -> Result<ListToolsResponse, Status> + Send + Sync;
 
@@ -52,13 +53,52 @@ pub(crate) struct ServerCall {
     pub(crate) authorization: Option<String>,
 }
 
+type Telling = dyn Fn(&UnitsCall) -> Result<UnitsTold, Status> + Send + Sync;
+
+/// One call of `ListToolUnits`, or of `GetToolUnit` where it has a unit, as the service saw it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct UnitsCall {
+    pub(crate) unit: Option<String>,
+    pub(crate) if_none_match: String,
+    pub(crate) min_revision: String,
+    pub(crate) authorization: Option<String>,
+    pub(crate) whole: bool,
+}
+
+/// What is told of units: all of them, or the first with its commands.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct UnitsTold {
+    pub(crate) etag: &'static str,
+    pub(crate) units: Vec<ToolUnit>,
+    pub(crate) commands: Vec<ToolUnitCommand>,
+    pub(crate) next_page_token: String,
+}
+
 pub(crate) struct Double {
+    telling: Box<Telling>,
+    units_calls: Mutex<Vec<UnitsCall>>,
     answering: Box<Answering>,
     calls: Mutex<Vec<Call>>,
     defining: Box<Defining>,
     definitions_calls: Mutex<Vec<DefinitionsCall>>,
     asking: Box<Asking>,
     server_calls: Mutex<Vec<ServerCall>>,
+}
+
+impl Default for Double {
+    /// Of a catalogue that answers nothing.
+    fn default() -> Self {
+        Self {
+            answering: Box::new(|_| Err(Status::unimplemented("not by this double"))),
+            calls: Mutex::default(),
+            defining: Box::new(|_| Err(Status::unimplemented("not by this double"))),
+            definitions_calls: Mutex::default(),
+            telling: Box::new(|_| Err(Status::unimplemented("not by this double"))),
+            units_calls: Mutex::default(),
+            asking: Box::new(|_| Err(Status::unimplemented("not by this double"))),
+            server_calls: Mutex::default(),
+        }
+    }
 }
 
 #[tonic::async_trait]
@@ -115,6 +155,39 @@ impl ToolCatalog for Double {
         (self.asking)(&call).map(Response::new)
     }
 
+    async fn list_tool_units(
+        &self,
+        request: tonic::Request<ListToolUnitsRequest>,
+    ) -> Result<Response<ListToolUnitsResponse>, Status> {
+        let ListToolUnitsRequest { if_none_match, min_revision, .. } = request.get_ref().clone();
+        let told = self.tell(&request, None, if_none_match.clone(), min_revision)?;
+        let not_modified = if_none_match == told.etag;
+        Ok(Response::new(ListToolUnitsResponse {
+            units: if not_modified { Vec::new() } else { told.units },
+            next_page_token: told.next_page_token,
+            revision: format!("r-{}", told.etag),
+            etag: told.etag.to_owned(),
+            not_modified,
+        }))
+    }
+
+    async fn get_tool_unit(
+        &self,
+        request: tonic::Request<GetToolUnitRequest>,
+    ) -> Result<Response<GetToolUnitResponse>, Status> {
+        let GetToolUnitRequest { unit, if_none_match, min_revision, .. } = request.get_ref().clone();
+        let told = self.tell(&request, Some(unit), if_none_match.clone(), min_revision)?;
+        let not_modified = if_none_match == told.etag;
+        Ok(Response::new(GetToolUnitResponse {
+            unit: told.units.into_iter().next().filter(|_| !not_modified),
+            commands: if not_modified { Vec::new() } else { told.commands },
+            next_page_token: told.next_page_token,
+            revision: format!("r-{}", told.etag),
+            etag: told.etag.to_owned(),
+            not_modified,
+        }))
+    }
+
     type WatchToolsStream = BoxStream<WatchToolsResponse>;
 
     async fn watch_tools(
@@ -153,6 +226,27 @@ impl ToolCatalog for Double {
     }
 }
 
+impl Double {
+    fn tell<Q>(
+        &self,
+        request: &tonic::Request<Q>,
+        unit: Option<String>,
+        if_none_match: String,
+        min_revision: String,
+    ) -> Result<UnitsTold, Status> {
+        let credential = request.metadata().get("authorization");
+        let call = UnitsCall {
+            unit,
+            if_none_match,
+            min_revision,
+            authorization: credential.map(|value| value.to_str().unwrap().to_owned()),
+            whole: request.extensions().get::<WholeAnswer>().is_some(),
+        };
+        self.units_calls.lock().unwrap().push(call.clone());
+        (self.telling)(&call)
+    }
+}
+
 /// An answer, read to its end.
 #[derive(Debug)]
 pub(crate) struct Answer {
@@ -185,52 +279,49 @@ impl Face {
     pub(crate) fn new(
         answering: impl Fn(&Call) -> Result<ListToolsResponse, Status> + Send + Sync + 'static,
     ) -> Self {
-        let defining = |_: &_| Err(Status::unimplemented("not by this double"));
-        Self::over(Box::new(answering), Box::new(defining), Box::new(no_server), Arc::new(|| true))
+        Self::over(Double { answering: Box::new(answering), ..Double::default() }, Arc::new(|| true))
     }
 
     /// Over a catalogue that answers `ListServerTools` alone.
     pub(crate) fn asking(
         asking: impl Fn(&ServerCall) -> Result<ListServerToolsResponse, Status> + Send + Sync + 'static,
     ) -> Self {
-        let answering = |_: &_| Err(Status::unimplemented("not by this double"));
-        let defining = |_: &_| Err(Status::unimplemented("not by this double"));
-        Self::over(Box::new(answering), Box::new(defining), Box::new(asking), Arc::new(|| true))
+        Self::over(Double { asking: Box::new(asking), ..Double::default() }, Arc::new(|| true))
     }
 
     /// Over a catalogue that answers `ListToolDefinitions` alone.
     pub(crate) fn defining(
         defining: impl Fn(&DefinitionsCall) -> Result<ListToolDefinitionsResponse, Status> + Send + Sync + 'static,
     ) -> Self {
-        let answering = |_: &_| Err(Status::unimplemented("not by this double"));
-        Self::over(Box::new(answering), Box::new(defining), Box::new(no_server), Arc::new(|| true))
+        Self::over(Double { defining: Box::new(defining), ..Double::default() }, Arc::new(|| true))
+    }
+
+    /// Over a catalogue that answers `ListToolUnits` and `GetToolUnit` alone.
+    pub(crate) fn telling(
+        telling: impl Fn(&UnitsCall) -> Result<UnitsTold, Status> + Send + Sync + 'static,
+    ) -> Self {
+        Self::over(Double { telling: Box::new(telling), ..Double::default() }, Arc::new(|| true))
     }
 
     /// Of a process that takes work or not, as `takes_work` says.
     pub(crate) fn of_process(takes_work: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        let answering = |_: &_| Err(Status::unimplemented("not by this double"));
-        let defining = |_: &_| Err(Status::unimplemented("not by this double"));
-        Self::over(Box::new(answering), Box::new(defining), Box::new(no_server), Arc::new(takes_work))
+        Self::over(Double::default(), Arc::new(takes_work))
     }
 
-    fn over(
-        answering: Box<Answering>,
-        defining: Box<Defining>,
-        asking: Box<Asking>,
-        takes_work: Arc<dyn Fn() -> bool + Send + Sync>,
-    ) -> Self {
-        let (calls, definitions_calls, server_calls) = Default::default();
-        let double = Arc::new(Double { answering, calls, defining, definitions_calls, asking, server_calls });
+    fn over(double: Double, takes_work: Arc<dyn Fn() -> bool + Send + Sync>) -> Self {
+        let double = Arc::new(double);
         let settings = FacadeSettings {
             allowed_hosts: vec!["Tools.Example".to_owned()],
             random: Arc::new(|| 0xabc),
             takes_work,
+            melbis_grant: GRANT.into(),
         };
         let mcp = McpSettings {
             public_origin: None,
             version: "1",
             sealer: Arc::clone(&SEALER),
             random: Arc::new(|| 0xdef),
+            melbis_grant: GRANT.into(),
         };
         let beside = toolgate_mcp_face::routes(Arc::clone(&double), Arc::clone(&double) as Arc<_>, mcp);
         Self { router: router(Arc::clone(&double), settings, beside), double }
@@ -253,6 +344,10 @@ impl Face {
         self.double.server_calls.lock().unwrap().clone()
     }
 
+    pub(crate) fn units_calls(&self) -> Vec<UnitsCall> {
+        self.double.units_calls.lock().unwrap().clone()
+    }
+
     pub(crate) async fn send(&self, request: Builder) -> Answer {
         self.send_with(request, Body::empty()).await
     }
@@ -267,10 +362,6 @@ impl Face {
     pub(crate) async fn get(&self, target: &str) -> Answer {
         self.send(get(target)).await
     }
-}
-
-fn no_server(_: &ServerCall) -> Result<ListServerToolsResponse, Status> {
-    Err(Status::unimplemented("not by this double"))
 }
 
 /// A request as a well-behaved local client sends it.

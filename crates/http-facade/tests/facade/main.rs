@@ -10,6 +10,7 @@ mod conditional;
 mod document;
 mod errors;
 mod guards;
+mod melbis;
 mod oxp;
 mod prisme;
 mod query;

@@ -1,4 +1,5 @@
 use crate::double::{Face, initialize, modern, post};
+use crate::tool_list::BUILT_IN;
 
 const LIST: &str = r#"{"jsonrpc":"2.0","id":"l","method":"tools/list"}"#;
 const PING: &str = r#"{"jsonrpc":"2.0","id":1.0,"method":"ping"}"#;
@@ -12,7 +13,7 @@ async fn the_requests_of_a_batch_are_answered_in_order_and_nothing_else_is() {
     let unknown = r#"{"jsonrpc":"2.0","id":2,"method":"no/such"}"#;
     let answer = session.send(&format!("[{PING},{TOLD},{LIST},7,{unknown}]")).await;
     let expected = format!(
-        r#"[{{"jsonrpc":"2.0","id":1.0,"result":{{}}}},{{"jsonrpc":"2.0","id":"l","result":{{"tools":[{A}]}}}},{{"jsonrpc":"2.0","id":null,"error":{{"code":-32600,"message":"a message must be an object"}}}},{{"jsonrpc":"2.0","id":2,"error":{{"code":-32601,"message":"method not found: no/such"}}}}]"#
+        r#"[{{"jsonrpc":"2.0","id":1.0,"result":{{}}}},{{"jsonrpc":"2.0","id":"l","result":{{"tools":[{A},{BUILT_IN}]}}}},{{"jsonrpc":"2.0","id":null,"error":{{"code":-32600,"message":"a message must be an object"}}}},{{"jsonrpc":"2.0","id":2,"error":{{"code":-32601,"message":"method not found: no/such"}}}}]"#
     );
     assert_eq!((answer.status.as_u16(), answer.text), (200, expected));
     let told = session.send(&format!("[{TOLD},{TOLD}]")).await;

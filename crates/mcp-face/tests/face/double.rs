@@ -15,6 +15,7 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Response, Status};
 use tonic_types::{ErrorDetails, StatusExt};
+use toolgate_api_proto::WholeAnswer;
 use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
 use toolgate_api_proto::v1::tool_gateway_server::ToolGateway;
 use toolgate_api_proto::v1::*;
@@ -40,6 +41,7 @@ type Watched = Result<WatchToolsResponse, Status>;
 pub(crate) struct Double {
     pub(crate) definitions: Mutex<Vec<String>>,
     pub(crate) refusal: Mutex<Option<Status>>,
+    pub(crate) units: Mutex<Vec<(ToolUnit, Vec<ToolUnitCommand>)>>,
     lists: Mutex<Vec<Listed>>,
     watches: Mutex<Vec<(WatchToolsRequest, mpsc::Sender<Watched>)>>,
     /// What the next call is answered.
@@ -97,6 +99,26 @@ impl ToolCatalog for Double {
         _: tonic::Request<ListToolDefinitionsRequest>,
     ) -> Result<Response<ListToolDefinitionsResponse>, Status> {
         Err(Status::unimplemented("not by this double"))
+    }
+
+    async fn list_tool_units(
+        &self,
+        request: tonic::Request<ListToolUnitsRequest>,
+    ) -> Result<Response<ListToolUnitsResponse>, Status> {
+        self.admit(&request)?;
+        let units = self.units.lock().unwrap().iter().map(|(unit, _)| unit.clone()).collect();
+        Ok(Response::new(ListToolUnitsResponse { units, ..Default::default() }))
+    }
+
+    async fn get_tool_unit(
+        &self,
+        request: tonic::Request<GetToolUnitRequest>,
+    ) -> Result<Response<GetToolUnitResponse>, Status> {
+        self.admit(&request)?;
+        let asked = request.into_inner().unit;
+        let found = self.units.lock().unwrap().iter().find(|(unit, _)| unit.unit == asked).cloned();
+        let (unit, commands) = found.ok_or_else(|| failing(Code::NotFound, "UPSTREAM_NOT_FOUND"))?;
+        Ok(Response::new(GetToolUnitResponse { unit: Some(unit), commands, ..Default::default() }))
     }
 
     type WatchToolsStream = ReceiverStream<Watched>;
@@ -198,6 +220,19 @@ pub(crate) fn progress(progress_json: &str) -> CallToolResponse {
 }
 
 impl Double {
+    /// Takes any credential but none and a wrong one, asked for the whole answer.
+    fn admit<Q>(&self, request: &tonic::Request<Q>) -> Result<(), Status> {
+        assert!(request.extensions().get::<WholeAnswer>().is_some());
+        if let Some(refusal) = self.refusal.lock().unwrap().clone() {
+            return Err(refusal);
+        }
+        match request.metadata().get("authorization").map(|value| value.to_str().unwrap()) {
+            None => Err(failing(Code::Unauthenticated, "CREDENTIAL_MISSING")),
+            Some("Bearer wrong") => Err(failing(Code::Unauthenticated, "CREDENTIAL_INVALID")),
+            Some(_) => Ok(()),
+        }
+    }
+
     fn list(&self, request: &ListToolsRequest) -> Result<ListToolsResponse, Status> {
         let definitions = self.definitions.lock().unwrap().clone();
         let start = match request.page_token.strip_prefix("after-") {
@@ -277,6 +312,7 @@ impl Face {
             version: "1.2.3",
             sealer,
             random: Arc::new(move || drawn.fetch_add(1, Ordering::Relaxed)),
+            melbis_grant: "Sales -> Tools".into(),
         };
         let gateway = Arc::new(GatewayDouble(Arc::clone(&double)));
         Self { router: routes(Arc::clone(&double), gateway, settings), double }

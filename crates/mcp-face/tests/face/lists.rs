@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use tonic::Code;
 
 use crate::double::{Face, failing, modern, post, request};
+use crate::tool_list::BUILT_IN;
 
 const A: &str = r#"{ "name":"s__a",  "inputSchema":{"type":"object","maximum":12345678901234567890123.0},"x":[1e2,1.0] }"#;
 const B: &str = "{\"name\":\"s__b\",\n\t\"inputSchema\":{}}";
@@ -14,19 +15,23 @@ async fn law_01_definitions_are_the_services_own_text_byte_for_byte() {
     let face = Face::new(&[A, B]);
     let stateless = face.ask("tools/list", "").await;
     let expected = format!(
-        r#"{{"jsonrpc":"2.0","id":1,"result":{{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{A},{B}],"_meta":{{"io.modelcontextprotocol/serverInfo":{{"name":"toolgate","version":"1.2.3"}}}}}}}}"#
+        r#"{{"jsonrpc":"2.0","id":1,"result":{{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{A},{B},{BUILT_IN}],"_meta":{{"io.modelcontextprotocol/serverInfo":{{"name":"toolgate","version":"1.2.3"}}}}}}}}"#
     );
     assert_eq!((stateless.status.as_u16(), &stateless.text), (200, &expected));
     assert_eq!(stateless.header("content-type"), Some("application/json"));
     let session = face.session("2025-11-25").await;
     let listed = session.send(r#"{"jsonrpc":"2.0","id":"x","method":"tools/list"}"#).await;
-    assert_eq!(listed.text, format!(r#"{{"jsonrpc":"2.0","id":"x","result":{{"tools":[{A},{B}]}}}}"#));
+    assert_eq!(
+        listed.text,
+        format!(r#"{{"jsonrpc":"2.0","id":"x","result":{{"tools":[{A},{B},{BUILT_IN}]}}}}"#)
+    );
 }
 
 #[tokio::test]
-async fn a_list_without_tools_is_an_empty_list() {
+async fn a_list_without_tools_has_the_built_in_one_alone() {
     let answer = Face::new(&[]).ask("tools/list", "").await.json();
-    assert_eq!(answer["result"]["tools"], serde_json::json!([]));
+    assert_eq!(answer["result"]["tools"][0]["name"], "tool_list");
+    assert_eq!(answer["result"]["tools"].as_array().map(Vec::len), Some(1));
     assert_eq!(answer["result"].get("nextCursor"), None);
 }
 
@@ -36,7 +41,7 @@ async fn a_cursor_leads_to_the_next_page_and_the_last_page_has_none() {
     let first = face.ask("tools/list", "").await.json();
     let cursor = first["result"]["nextCursor"].as_str().unwrap().to_owned();
     let second = face.ask("tools/list", &format!(r#""cursor":"{cursor}""#)).await;
-    assert!(second.text.contains(&format!(r#""tools":[{C}]"#)), "{}", second.text);
+    assert!(second.text.contains(&format!(r#""tools":[{C},{BUILT_IN}]"#)), "{}", second.text);
     assert_eq!(second.json()["result"].get("nextCursor"), None);
 }
 
@@ -66,7 +71,7 @@ async fn law_13_a_page_is_rendered_once_and_sent_again_while_the_service_says_th
     assert_eq!(face.ask("tools/list", "").await.text, first.text, "the first page is the same");
     assert_eq!(face.lists().last().unwrap().request.if_none_match, "e0-3");
     face.double.definitions.lock().unwrap().clear();
-    assert!(face.ask("tools/list", "").await.text.contains(r#""tools":[]"#));
+    assert!(face.ask("tools/list", "").await.text.contains(&format!(r#""tools":[{BUILT_IN}]"#)));
 }
 
 #[tokio::test]

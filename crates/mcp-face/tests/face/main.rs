@@ -12,3 +12,4 @@ mod messages;
 mod notices;
 mod sessions;
 mod stateless;
+mod tool_list;

@@ -31,6 +31,8 @@ pub(super) fn upstream_row(upstream: &Upstream) -> stored::Upstream {
     stored::Upstream {
         slug: upstream.slug.to_string(),
         display_name: upstream.display_name.clone(),
+        description: upstream.description.clone(),
+        path: upstream.path.clone(),
         transport: Some(transport),
         binding_epoch: upstream.binding_epoch,
         created_at_ms: upstream.created_at.unix_ms(),
@@ -70,6 +72,8 @@ pub(super) fn read_upstream(
         client,
         slug,
         display_name: payload.display_name,
+        description: payload.description,
+        path: payload.path,
         transport,
         is_per_user: payload.is_per_user,
         binding_epoch: payload.binding_epoch,

@@ -26,6 +26,8 @@ fn upstream(transport: Transport<Sealed>) -> Record {
         client: CLIENT,
         slug: "files".parse().unwrap(),
         display_name: "Files".into(),
+        description: "All files.".into(),
+        path: vec!["Business".into(), "Files".into()],
         transport,
         name_policy: NamePolicy::Repair,
         is_per_user: true,

@@ -75,6 +75,8 @@ pub(crate) struct Upstream<'a> {
     name_policy: Value,
     etag: &'a str,
     auth: Value,
+    description: &'a str,
+    path: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -114,6 +116,8 @@ impl<'a> From<&'a v1::Upstream> for Upstream<'a> {
             name_policy: Value::of(upstream.name_policy, v1::NamePolicy::as_str_name),
             etag: &upstream.etag,
             auth: Value::of(upstream.auth, v1::UpstreamAuth::as_str_name),
+            description: &upstream.description,
+            path: &upstream.path,
         }
     }
 }

@@ -1,0 +1,242 @@
+//! `tool_list` as the running server answers it, over HTTP and over `/mcp`.
+
+use std::collections::BTreeSet;
+
+use futures::{StreamExt, future::join_all, stream};
+use serde_json::{Value, json};
+use toolgate_api_proto::v1::ToolState;
+use toolgate_test_support::{
+    mcp_server::ScriptedServer,
+    server::{Caller, Server},
+};
+
+use crate::{
+    agents,
+    corpus::corpus,
+    report,
+    steps::{approve, approve_all, entry, register, sync, tools, with_scopes},
+};
+
+const ROUTE: &str = "/tool_list";
+const NO_RIGHT: &str = "ACCESS_DENIED: reading the AI tools takes the [AGENT_TOOL_LIST] right of the store - in the program that right is AI Assistant -> Tools -> Get list";
+
+/// Status and body.
+async fn get(caller: &Caller, query: &str) -> (u16, String) {
+    let answer = caller.get(&format!("{ROUTE}{query}"), &[]).await;
+    (answer.status, answer.text().to_owned())
+}
+
+/// What a call of the built-in tool answers: its texts, and whether they are a refusal.
+async fn called(caller: &Caller, arguments: &Value) -> (Vec<String>, bool) {
+    let params = json!({
+        "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}},
+        "name": "tool_list",
+        "arguments": arguments,
+    });
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
+    let headers = [
+        ("accept", "application/json, text/event-stream"),
+        ("content-type", "application/json"),
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "tools/call"),
+        ("mcp-name", "tool_list"),
+    ];
+    let answer = caller.send("POST", "/mcp", &headers, &body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let answer: Value = serde_json::from_slice(&answer.body).unwrap();
+    let result = &answer["result"];
+    let texts = result["content"].as_array().unwrap().iter();
+    (texts.map(|block| block["text"].as_str().unwrap().to_owned()).collect(), result["isError"] == true)
+}
+
+const LISTED: &str = concat!(
+    r#"{"name":"add","description":"Adds a task.\nOpens it.","inputSchema":{"type":"object","properties":{"#,
+    r#""name":{"type":"string","description":"one line"},"kind.key":{"type":"string","default":"kDefault"},"#,
+    r#""org":{"type":"string"}},"required":["name","org"]}}"#
+);
+
+/// Two upstreams: of `tasks`, one tool is served with a locked input; of `bare`, nothing is.
+async fn store() -> (Server, [ScriptedServer; 2]) {
+    let scripted = [ScriptedServer::start().await, ScriptedServer::start().await];
+    scripted[0].list(&[LISTED.to_owned(), entry("drop", "Drops.")]);
+    scripted[1].list(&[entry("drop", "Drops.")]);
+    let server = Server::builder().env("TOOLGATE_MELBIS_GRANT", "Sales -> Tools").start().await;
+    let about = format!("Tasks and notes. {}", "word ".repeat(40).trim());
+    let place = ["--display-name", "Scheduler", "--path", "Business -> Time", "--description", &about];
+    let url = scripted[0].url();
+    let add = ["upstream", "add", "tasks", "--url", &url, "--allow-private"];
+    server.cli(&[&add[..], &place].concat()).await.succeeded();
+    sync(&server, "tasks").await;
+    register(&server, "bare", &scripted[1].url()).await;
+    sync(&server, "bare").await;
+    approve_all(&server, &["tasks__add"]).await;
+    server.cli(&["tool", "lock", "tasks__add", "org=\"ours\""]).await.succeeded();
+    (server, scripted)
+}
+
+const COLUMNS: &str = r#"{"columns":["unit","path","descr","may","also"],"rows":"#;
+
+fn list(rows: &str) -> String {
+    format!(r#"{{"grant":"Sales -> Tools","tools":{COLUMNS}{rows}}}}}"#)
+}
+
+#[tokio::test]
+async fn an_operator_reads_every_command_and_a_caller_what_is_served() {
+    let (server, _scripted) = store().await;
+    let bare = r#"["MCP_BARE","bare","",[],["drop"]]"#;
+    let tasks = r#"["MCP_TASKS","Business -> Time -> Scheduler","Tasks and notes.",["add"],"#;
+    let all = list(&format!(r#"[{bare},{tasks}["drop"]]]"#));
+    let served = list(&format!("[{tasks}[]]]"));
+    let about = format!("Tasks and notes. {}", "word ".repeat(40).trim());
+    let opening = format!(
+        r#"{{"unit":"MCP_TASKS","path":"Business -> Time -> Scheduler","descr":"{about}","commands":["#
+    );
+    let params = r#""params":{"columns":["name","type","required","default","descr"],"rows":["#;
+    let add = format!(
+        r#"{{"name":"add","may":true,"descr":"Adds a task.\nOpens it.",{params}["name","str",true,"","one line"],["kind.key","str",false,"kDefault",""]]}},"files":null}}"#
+    );
+    let drop = format!(r#"{{"name":"drop","may":false,"descr":"Drops.",{params}]}},"files":null}}"#);
+    let unit = json!({"unit": "MCP_TASKS"});
+
+    let reader = with_scopes(&server, &["mcp:read"]).await;
+    for reader in [server.operator(), reader] {
+        let one = format!("{opening}{add},{drop}]}}");
+        assert_eq!(get(&reader, "").await, (200, all.clone()));
+        assert_eq!(get(&reader, "?unit=MCP_TASKS").await, (200, one.clone()));
+        assert_eq!(called(&reader, &json!({})).await, (vec![all.clone()], false));
+        assert_eq!(called(&reader, &unit).await, (vec![one], false));
+    }
+    agents::create(&server, "support").await;
+    agents::attach(&server, "support", "tasks").await;
+    let agent = agents::key_of(&server, "support").await;
+    for caller in [with_scopes(&server, &["mcp:call"]).await, agent] {
+        let one = format!("{opening}{add}]}}");
+        assert_eq!(get(&caller, "").await, (200, served.clone()));
+        assert_eq!(get(&caller, "?unit=MCP_TASKS").await, (200, one.clone()));
+        assert_eq!(called(&caller, &json!({"unit": ""})).await, (vec![served.clone()], false));
+        assert_eq!(called(&caller, &unit).await, (vec![one], false));
+        let line = "ACCESS_DENIED: no such tool: MCP_BARE";
+        assert_eq!(get(&caller, "?unit=MCP_BARE").await, (403, line.to_owned()), "nothing of it is served");
+        assert_eq!(called(&caller, &json!({"unit": "MCP_BARE"})).await, (vec![line.to_owned()], true));
+    }
+}
+
+#[tokio::test]
+async fn refusals_are_the_documented_lines() {
+    let (server, _scripted) = store().await;
+    let operator = server.operator();
+    for unit in ["MCP_NONE", "mcp_tasks", "MELBIS_AGENT_TASK"] {
+        let line = format!("ACCESS_DENIED: no such tool: {unit}");
+        assert_eq!(get(&operator, &format!("?unit={unit}")).await, (403, line.clone()));
+        assert_eq!(called(&operator, &json!({"unit": unit})).await, (vec![line], true));
+    }
+    for scope in ["mcp:write", "mcp:admin"] {
+        let caller = with_scopes(&server, &[scope]).await;
+        assert_eq!(get(&caller, "").await, (403, NO_RIGHT.to_owned()), "{scope}");
+        assert_eq!(get(&caller, "?unit=MCP_TASKS").await, (403, NO_RIGHT.to_owned()), "{scope}");
+    }
+    assert_eq!(get(&server.as_nobody(), "").await.0, 401);
+    let answer = operator.get("/tool_list?unit=MCP_NONE", &[]).await;
+    assert_eq!(answer.header("content-type"), "text/plain; charset=utf-8");
+}
+
+#[tokio::test]
+async fn an_empty_store_says_where_tools_are_made() {
+    let server = Server::start().await;
+    let empty = r#"{"grant":"Development -> AI Components","tools":{"columns":["unit","path","descr","may","also"],"rows":[]}}"#;
+    let answer = server.get(ROUTE, &[]).await;
+    assert_eq!((answer.status, answer.text()), (200, empty));
+    assert!(answer.header("x-toolgate-hint").contains("toolgate upstream add"));
+    let hint = "This store has no AI-tools of its own yet. They are created in the program: window Development, tab AI Components.";
+    let both = (vec![empty.to_owned(), hint.to_owned()], false);
+    assert_eq!(called(&server.operator(), &json!({})).await, both);
+}
+
+/// BR-087
+#[tokio::test]
+async fn law_13_units_have_the_same_bytes_each_time_and_after_a_restart() {
+    let (mut server, scripted) = store().await;
+    let all = async |server: &Server| {
+        let operator = server.operator();
+        (
+            get(&operator, "").await,
+            get(&operator, "?unit=MCP_TASKS").await,
+            called(&operator, &json!({})).await,
+        )
+    };
+    let first = all(&server).await;
+    let etag = server.get(ROUTE, &[]).await.header("etag").to_owned();
+    assert_eq!(server.get(ROUTE, &[("if-none-match", &etag)]).await.status, 304);
+    scripted[0].list(&[entry("drop", "Drops."), LISTED.to_owned()]);
+    sync(&server, "tasks").await;
+    for _ in 0..50 {
+        assert_eq!(all(&server).await, first);
+    }
+    server.restart().await;
+    assert_eq!(all(&server).await, first);
+    assert_eq!(server.get(ROUTE, &[("if-none-match", &etag)]).await.status, 304);
+    approve_all(&server, &["bare__drop"]).await;
+    assert_eq!(server.get(ROUTE, &[("if-none-match", &etag)]).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_tool_of_the_corpus_is_a_command_by_the_rules() {
+    let Some(corpus) = corpus() else {
+        return report("not run: the corpus in the Melbis shape: corpus absent");
+    };
+    let server = Server::start().await;
+    let scripted = join_all(corpus.values().map(async |entries| {
+        let scripted = ScriptedServer::start().await;
+        scripted.list(entries);
+        scripted
+    }))
+    .await;
+    let slugs: Vec<String> = (0..corpus.len()).map(|n| format!("s-{n:02}")).collect();
+    join_all(slugs.iter().zip(&scripted).map(async |(slug, one)| register(&server, slug, &one.url()).await))
+        .await;
+    join_all(slugs.iter().map(|slug| sync(&server, slug))).await;
+    let listed = tools(&server).await;
+    stream::iter(&listed).map(|tool| approve(&server, tool)).buffered(32).for_each(async |_| ()).await;
+
+    let listed = tools(&server).await;
+    let caller = server.operator();
+    let answer: Value = serde_json::from_str(&get(&caller, "").await.1).unwrap();
+    let rows = answer["tools"]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), corpus.len());
+    let mut inputs = 0;
+    for slug in &slugs {
+        let unit = format!("MCP_{}", slug.replace('-', "_").to_uppercase());
+        let row = rows.iter().find(|row| row[0] == *unit).unwrap();
+        let of_unit: Vec<_> = listed.iter().filter(|tool| tool.namespaced_name.starts_with(slug)).collect();
+        let names = |is_served: bool| {
+            let tools = of_unit.iter().filter(move |tool| (tool.state() == ToolState::Served) == is_served);
+            tools.map(|tool| tool.name.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!((&row[3], &row[4]), (&json!(names(true)), &json!(names(false))), "{unit}");
+        let one: Value = serde_json::from_str(&get(&caller, &format!("?unit={unit}")).await.1).unwrap();
+        let commands = one["commands"].as_array().unwrap();
+        assert!(
+            commands.iter().map(|command| &command["name"]).eq(of_unit.iter().map(|tool| tool.name.as_str()))
+        );
+        inputs += commands.iter().map(check).sum::<usize>();
+    }
+    assert!(inputs > 1000, "{inputs}");
+    report(&format!("corpus: {} tools are commands with {inputs} inputs", listed.len()));
+}
+
+/// That a command has the documented members, its inputs the documented types. How many it has.
+fn check(command: &Value) -> usize {
+    let members: BTreeSet<_> = command.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(members, ["name", "may", "descr", "params", "files"].into());
+    assert!(command["files"].is_null() && command["may"].is_boolean() && command["descr"].is_string());
+    assert_eq!(command["params"]["columns"], json!(["name", "type", "required", "default", "descr"]));
+    let rows = command["params"]["rows"].as_array().unwrap();
+    for row in rows {
+        let words = ["str", "datetime", "int", "float", "bool", "null", "json"];
+        assert!(row[1].as_str().unwrap().split('/').all(|word| words.contains(&word)), "{row}");
+        let is_text = |at: usize| row[at].is_string();
+        assert!(row.as_array().unwrap().len() == 5 && is_text(0) && row[2].is_boolean(), "{row}");
+        assert!(is_text(3) && is_text(4), "{row}");
+    }
+    rows.len()
+}
