@@ -1,4 +1,4 @@
-//! Processor time of another process.
+//! Processor time and memory of another process.
 
 use std::{fs, time::Duration};
 
@@ -13,6 +13,13 @@ pub(crate) fn used(pid: u32) -> Option<Duration> {
     let mut times = rest.split_whitespace().skip(FIELDS_BEFORE_UTIME);
     let ticks: u64 = times.next()?.parse::<u64>().ok()? + times.next()?.parse::<u64>().ok()?;
     Some(Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second()))
+}
+
+/// Memory of the process that is resident, in MiB; `None` where there is no `/proc`.
+pub(crate) fn resident_mib(pid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib / 1024)
 }
 
 #[cfg(test)]

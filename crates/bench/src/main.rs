@@ -1,4 +1,4 @@
-//! The real server beside a yardstick, as ratios: `cargo xtask bench list`.
+//! The real server beside a yardstick, as ratios: `cargo xtask bench list|call`.
 //!
 //! Three processes of this one binary, so that all are built alike: the server (`serve` is the product's own), a yardstick
 //! that sends the very bytes that the server sent first, ready made, under the same settings, and the load. Rounds
@@ -7,9 +7,11 @@
 //!
 //! Nothing here is part of the product, and nothing leaves loopback.
 //!
-//! Start reading at `list`.
+//! Start reading at `list` and `call`.
 
+mod call;
 mod cpu;
+mod echo;
 mod list;
 mod load;
 mod raw;
@@ -36,6 +38,18 @@ enum Bench {
         #[arg(long, default_value_t = 800)]
         slice_ms: u64,
     },
+    /// Calls of a tool, straight to its upstream and through the gateway.
+    Call {
+        /// Rounds of each measurement.
+        #[arg(long, default_value_t = 7)]
+        rounds: usize,
+        /// Milliseconds that each side has in a round.
+        #[arg(long, default_value_t = 800)]
+        slice_ms: u64,
+    },
+    /// Is an upstream with one tool, until it is ended.
+    #[command(hide = true)]
+    Echo,
     /// Sends the content of three files, one over each face, until it is ended.
     #[command(hide = true)]
     Yardstick {
@@ -57,6 +71,8 @@ fn main() -> ExitCode {
     runtime.expect("the system gives threads").block_on(async {
         match bench {
             Bench::List { tools, rounds, slice_ms } => list::run(tools, rounds, slice_ms).await,
+            Bench::Call { rounds, slice_ms } => call::run(rounds, slice_ms).await,
+            Bench::Echo => echo::serve().await,
             Bench::Yardstick { roar, page, mcp } => yardstick::serve(&roar, &page, &mcp).await,
         }
     });

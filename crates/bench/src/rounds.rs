@@ -72,14 +72,14 @@ fn cpu_per_answer(rates: &[Rate]) -> String {
 
 /// Of some numbers, at least one.
 #[derive(Debug, PartialEq)]
-struct Spread {
-    least: f64,
-    median: f64,
-    most: f64,
+pub(crate) struct Spread {
+    pub(crate) least: f64,
+    pub(crate) median: f64,
+    pub(crate) most: f64,
 }
 
 impl Spread {
-    fn of(numbers: impl Iterator<Item = f64>) -> Self {
+    pub(crate) fn of(numbers: impl Iterator<Item = f64>) -> Self {
         let mut sorted: Vec<f64> = numbers.collect();
         sorted.sort_by(f64::total_cmp);
         let middle = sorted.len() / 2;

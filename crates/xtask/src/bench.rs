@@ -20,13 +20,18 @@ pub(crate) struct Options {
 enum What {
     /// Tools of 2 KiB, over HTTP, over gRPC and over MCP.
     List,
+    /// Calls of a tool, straight to its upstream and through the gateway.
+    Call,
 }
 
 pub(crate) fn run(checkout: &Checkout, options: &Options) -> Result<(), TaskError> {
     let build = ["build", "--locked", "--profile", &options.profile, "--package", "toolgate-bench"];
     command::run(&mut cargo(checkout.root(), &build))?;
     let binary = checkout.built(&options.profile, "toolgate-bench");
-    let What::List = options.what;
+    let what = match options.what {
+        What::List => "list",
+        What::Call => "call",
+    };
     // The harness starts the server from the binary that is named so.
-    command::run(Command::new(&binary).arg("list").args(&options.rest).env("TOOLGATE_TEST_BINARY", &binary))
+    command::run(Command::new(&binary).arg(what).args(&options.rest).env("TOOLGATE_TEST_BINARY", &binary))
 }
