@@ -77,15 +77,23 @@ impl Calling<'_> {
     ) -> Result<String, CallError> {
         let held = lines.sessions.of(self.endpoint, self.call.shares, Instant::now());
         let session = self.session(&held, &mut conversation).await?;
-        match conversation.call(self.call).await {
+        match self.sent(&mut conversation).await {
             Err(Failure::SessionGone) => {
                 forget(&held, &session).await;
                 conversation = Conversation::for_call(wire().map_err(not_sent)?, self.bounds);
                 self.session(&held, &mut conversation).await?;
-                conversation.call(self.call).await.map_err(from_failure)
+                self.sent(&mut conversation).await.map_err(from_failure)
             }
             called => called.map_err(from_failure),
         }
+    }
+
+    /// Sends the call in the session of the conversation. The server hears of it when nobody waits any more.
+    async fn sent(&self, conversation: &mut Conversation<HttpWire<'_>>) -> Result<String, Failure> {
+        let mut giving_up = conversation.wire.giving_up(conversation.next_id());
+        let called = conversation.call(self.call).await;
+        giving_up.is_answered = !matches!(&called, Err(Failure::Listing(ListingError::Timeout(_))));
+        called
     }
 
     async fn session(

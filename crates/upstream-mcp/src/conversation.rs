@@ -156,6 +156,11 @@ impl<W: Wire> Conversation<W> {
         }
     }
 
+    /// The id of the next request.
+    pub(crate) fn next_id(&self) -> u64 {
+        self.last_id + 1
+    }
+
     /// Calls a tool and waits for the exact text of its result, whatever it says.
     pub(crate) async fn call(&mut self, call: &ToolCall<'_>) -> Result<String, Failure> {
         self.last_id += 1;

@@ -9,13 +9,16 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use tokio::runtime::Handle;
+use tokio::time::timeout;
 use toolgate_outbound::{Client, Outbound, Response};
 use toolgate_upstream::{CallNotice, ListingError, RESERVED_HEADERS, Secret};
 use url::Url;
 
 use crate::conversation::{Failure, Wire};
+use crate::limits::FAREWELL;
 use crate::meter::Meter;
-use crate::rpc::{Delivery, Inbox, Notice, Request};
+use crate::rpc::{self, Delivery, Inbox, Notice, Request};
 use answer::{Body, body_kind, read_document, refusal, unauthorized, unreachable};
 pub(crate) use event_stream::EventStream;
 
@@ -77,6 +80,12 @@ impl<'a> HttpWire<'a> {
         let HttpSession { id, revision } = session;
         self.headers.extend(id.map(|id| (SESSION_ID, id)));
         self.headers.extend(revision.map(|revision| (PROTOCOL_VERSION, revision)));
+    }
+
+    /// What lets the server know when a request of the session is given up.
+    pub(crate) fn giving_up(&self, id: u64) -> GivingUp {
+        let (client, url, headers) = (self.client.clone(), self.url.clone(), self.headers.clone());
+        GivingUp { client, url, headers, id, is_answered: false }
     }
 
     /// Sends one message; the answer has a status of success.
@@ -183,6 +192,30 @@ impl<'a> HttpWire<'a> {
             Body::Events => Ok(Some(EventStream::new(answer))),
             Body::Json => read_document(answer, Inbox::new(request), meter).await.map(|_| None),
         }
+    }
+}
+
+/// A request under way in a session. Dropped before it is answered, it tells the server so (2025-11-25 Cancellation): the
+/// end of a connection is no sign of that in a session.
+pub(crate) struct GivingUp {
+    client: Client,
+    url: Url,
+    headers: HeaderMap,
+    id: u64,
+    pub(crate) is_answered: bool,
+}
+
+impl Drop for GivingUp {
+    fn drop(&mut self) {
+        let Ok(runtime) = Handle::try_current() else { return };
+        if self.is_answered {
+            return;
+        }
+        let (client, url, headers) =
+            (self.client.clone(), self.url.clone(), std::mem::take(&mut self.headers));
+        let text = Bytes::from(rpc::cancelled(self.id));
+        runtime
+            .spawn(timeout(FAREWELL, async move { client.send(Method::POST, &url, &headers, text).await }));
     }
 }
 

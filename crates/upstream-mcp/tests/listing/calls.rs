@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toolgate_outbound::{Outbound, Private};
+use toolgate_test_support::eventually::eventually;
 use toolgate_test_support::mcp_server::{Reply, ScriptedServer};
 use toolgate_upstream::{
     CallBounds, CallError, CallNotice, Endpoint, ListingError, SessionKey, ToolCall, ToolCalls, ToolServers,
@@ -170,6 +171,40 @@ async fn progress_of_the_call_is_told_and_no_other() {
     assert_eq!(*told.lock().unwrap(), [r#""progress":0.50,"message":"a""#, r#""progress":1,"message":"a""#]);
     let sent: Value = serde_json::from_str(&server.received_for("tools/call")[0].body).unwrap();
     assert_eq!(sent["params"]["_meta"]["progressToken"], sent["id"]);
+}
+
+#[tokio::test]
+async fn a_server_is_told_of_a_call_that_is_given_up_and_of_one_that_takes_too_long() {
+    let server = ScriptedServer::start().await;
+    server.open_sessions();
+    let servers = std::sync::Arc::new(servers());
+    run(&servers, &server, 1).await.unwrap();
+    server.reply("tools/call", Reply::hang());
+    let cancelled = async |count: usize| {
+        eventually("the server is told", async || {
+            let told = server.received_for("notifications/cancelled");
+            (told.len() == count).then(|| told[count - 1].clone())
+        })
+        .await
+    };
+    let asking = {
+        let (servers, endpoint) = (servers.clone(), endpoint(&server));
+        tokio::spawn(async move { servers.call_tool(&endpoint, &call(1), &call_bounds(), &|_| {}).await })
+    };
+    eventually("the call arrives", async || (server.received_for("tools/call").len() == 2).then_some(()))
+        .await;
+    asking.abort();
+    let told = cancelled(1).await;
+    let id = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    assert_eq!(id(&told.body)["params"]["requestId"], id(&server.received_for("tools/call")[1].body)["id"]);
+    assert_eq!(told.headers["mcp-session-id"], "session-1");
+
+    let short = CallBounds { total_timeout: Duration::from_millis(100), ..call_bounds() };
+    servers.call_tool(&endpoint(&server), &call(1), &short, &|_| {}).await.unwrap_err();
+    cancelled(2).await;
+    server.recover();
+    run(&servers, &server, 1).await.unwrap();
+    assert_eq!(server.received_for("notifications/cancelled").len(), 2, "what was answered is not cancelled");
 }
 
 #[tokio::test]
