@@ -10,7 +10,7 @@ use futures::{Stream, StreamExt, stream};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::json;
-use tonic::Status;
+use tonic::{Code, Status};
 use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
 use toolgate_api_proto::v1::{
     CallToolRequest, CallToolResponse, ErrorReason, call_tool_request::Tool, call_tool_response::Event,
@@ -27,6 +27,7 @@ use crate::notices::{X_ACCEL_BUFFERING, event};
 use crate::refusal::Refusal;
 use crate::reply::Reply;
 use crate::service;
+use crate::under_way::Cancellable;
 
 /// The method.
 pub(crate) const METHOD: &str = "tools/call";
@@ -45,6 +46,18 @@ pub(crate) enum Wording {
     Typed,
 }
 
+/// How a call is answered.
+#[derive(Debug)]
+pub(crate) struct Way {
+    pub(crate) wording: Wording,
+    /// Where the client can cancel it by a message of its own.
+    pub(crate) cancellable: Option<Cancellable>,
+}
+
+impl Way {
+    pub(crate) const TYPED: Self = Self { wording: Wording::Typed, cancellable: None };
+}
+
 /// Answers a call: with one JSON document, or with a stream of events where the client wants to hear of progress and the
 /// tool tells any.
 pub(crate) async fn answer<C: ToolCatalog>(
@@ -52,15 +65,20 @@ pub(crate) async fn answer<C: ToolCatalog>(
     caller: &Caller,
     headers: &HeaderMap,
     request: &Request<'_>,
-    wording: Wording,
+    way: Way,
 ) -> Result<Response, Refusal> {
+    let Way { wording, cancellable } = way;
     let token = request.params.get("_meta").and_then(|meta| meta.get("progressToken"));
     let token = token.filter(|token| matches!(token.kind(), Kind::String | Kind::Number));
     let token = token.filter(|_| is_accepted(headers, EVENTS)).map(|token| token.text().to_owned());
     if token.is_none() {
         check_accepted(headers, JSON)?;
     }
-    let mut events = begin(face, caller, request.params, token.is_some()).await?;
+    let events = begin(face, caller, request.params, token.is_some()).await?;
+    let mut events = match cancellable {
+        Some(cancellable) => until_cancelled(events, cancellable),
+        None => events,
+    };
     match (events.next().await, token) {
         (Some(Ok(CallToolResponse { event: Some(Event::Progress(first)) })), Some(token)) => {
             let telling = Telling { id: request.id.clone(), token, wording, caller: caller.clone() };
@@ -112,6 +130,18 @@ async fn begin<C: ToolCatalog>(
     }
     let begun = face.gateway.call_tool(service::request(caller, call)).await;
     Ok(begun.map_err(|status| refused(&status, caller, &name))?.into_inner())
+}
+
+/// The events up to the moment that the client cancels the call, which is then given up.
+fn until_cancelled(events: CallEvents, cancellable: Cancellable) -> CallEvents {
+    Box::pin(stream::unfold(Some((events, cancellable)), |going_on| async {
+        let (mut events, cancellable) = going_on?;
+        tokio::select! {
+            biased;
+            () = cancellable.cancelled() => Some((Err(Status::cancelled("cancelled by the client")), None)),
+            event = events.next() => event.map(|event| (event, Some((events, cancellable)))),
+        }
+    }))
 }
 
 /// The members of the result that the last event brings.
@@ -179,6 +209,7 @@ fn denied(status: &Status) -> Option<String> {
 
 fn refused(status: &Status, caller: &Caller, name: &str) -> Refusal {
     match service::reason(status) {
+        None if status.code() == Code::Cancelled => Refusal { is_the_services: true, ..Refusal::cancelled() },
         Some(ErrorReason::ToolNotFound) => Refusal { is_the_services: true, ..Refusal::unknown_tool(name) },
         _ => service::refusal(status, caller),
     }
@@ -230,7 +261,7 @@ impl Telling {
                 event(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{{members}}}}}"#))
             }
             Err(status) => {
-                let error = service::refusal(&status, &self.caller).text();
+                let error = refused(&status, &self.caller, "").text();
                 event(&format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#))
             }
         }

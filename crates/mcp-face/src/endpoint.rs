@@ -25,6 +25,7 @@ use crate::pages::PageKey;
 use crate::refusal::Refusal;
 use crate::session_token::SessionTokens;
 use crate::settings::McpSettings;
+use crate::under_way::UnderWay;
 use crate::{reply, service, session_era, stateless_era};
 
 /// What every request is answered from.
@@ -33,6 +34,7 @@ pub(crate) struct Face<C> {
     pub(crate) gateway: Arc<dyn ToolGateway<CallToolStream = CallEvents>>,
     pub(crate) pages: AnswerCache<PageKey>,
     pub(crate) sessions: SessionTokens,
+    pub(crate) under_way: Arc<UnderWay>,
     /// JSON text.
     pub(crate) server_info: String,
     /// What `tool_list` tells of where rights are granted.
@@ -51,6 +53,7 @@ impl<C> Face<C> {
             gateway,
             pages: AnswerCache::new(MAX_CACHED_BYTES, MAX_CACHED_PAGES),
             sessions: SessionTokens::new(settings.sealer, settings.random),
+            under_way: Arc::default(),
             server_info: json!({"name": "toolgate", "version": settings.version}).to_string(),
             grant: settings.melbis_grant,
             public_origin: settings.public_origin,

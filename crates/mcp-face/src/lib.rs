@@ -31,6 +31,7 @@ mod call;
 mod methods;
 mod notices;
 mod pages;
+mod under_way;
 
 mod session_era;
 mod session_token;

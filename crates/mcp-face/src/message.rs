@@ -16,9 +16,16 @@ pub(crate) struct Id(String);
 pub(crate) enum Message<'a> {
     Request(Request<'a>),
     /// What is not to be answered.
-    Notification(Params<'a>),
+    Notification(Notification<'a>),
     /// An answer to a request of ours. There are none, so it answers nothing.
     Response,
+}
+
+/// What is not to be answered.
+#[derive(Debug)]
+pub(crate) struct Notification<'a> {
+    pub(crate) method: Cow<'a, str>,
+    pub(crate) params: Params<'a>,
 }
 
 /// What is to be answered.
@@ -96,7 +103,7 @@ pub(crate) fn read(node: Node<'_>) -> Result<Message<'_>, (Id, Refusal)> {
     let params = params(node).map_err(refused)?;
     Ok(match id {
         Some(id) => Message::Request(Request { id, method, params }),
-        None => Message::Notification(params),
+        None => Message::Notification(Notification { method, params }),
     })
 }
 

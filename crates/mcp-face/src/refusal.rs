@@ -12,6 +12,9 @@ pub(crate) const INVALID_REQUEST: i64 = -32600;
 pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
 pub(crate) const INVALID_PARAMS: i64 = -32602;
 pub(crate) const INTERNAL_ERROR: i64 = -32603;
+/// The client cancelled the request. MCP gives no code for an answer that nobody waits for; this one is the Language Server
+/// Protocol's, outside the ranges that JSON-RPC and MCP give out.
+pub(crate) const CANCELLED: i64 = -32800;
 /// `HeaderMismatch` (2026-07-28).
 pub(crate) const HEADER_MISMATCH: i64 = -32020;
 /// `UnsupportedProtocolVersion` (2026-07-28).
@@ -68,6 +71,10 @@ impl Refusal {
 
     pub(crate) fn invalid_params(problem: &str) -> Self {
         Self::new(StatusCode::BAD_REQUEST, INVALID_PARAMS, problem)
+    }
+
+    pub(crate) fn cancelled() -> Self {
+        Self::new(StatusCode::BAD_REQUEST, CANCELLED, "the request was cancelled")
     }
 
     pub(crate) fn unknown_tool(name: &str) -> Self {

@@ -14,7 +14,7 @@ use crate::limits::MAX_BATCH_MESSAGES;
 use crate::message::{self, Message, Request};
 use crate::methods::{CAPABILITIES, Method};
 use crate::notices::{self, Wording};
-use crate::refusal::{INVALID_PARAMS, METHOD_NOT_FOUND, Refusal};
+use crate::refusal::{CANCELLED, INVALID_PARAMS, METHOD_NOT_FOUND, Refusal};
 use crate::reply::{self, Reply};
 use crate::stateless_era::{self, PROTOCOL_VERSION};
 use crate::{call, service};
@@ -40,9 +40,9 @@ pub(crate) async fn answer<C: ToolCatalog>(
         }
         Message::Request(request) if request.method == call::METHOD => {
             session(face, caller, headers)?;
-            call::answer(face, caller, headers, request, call::Wording::AsItIs)
-                .await
-                .map_err(within_a_session)
+            let cancellable = face.under_way.begin(id_of_session(headers), &request.id);
+            let way = call::Way { wording: call::Wording::AsItIs, cancellable: Some(cancellable) };
+            call::answer(face, caller, headers, request, way).await.map_err(within_a_session)
         }
         Message::Request(request) => {
             session(face, caller, headers)?;
@@ -50,7 +50,17 @@ pub(crate) async fn answer<C: ToolCatalog>(
             let members = run(face, caller, request).await.map_err(within_a_session)?;
             Ok(Reply::result(&request.id, members).into_response(StatusCode::OK))
         }
-        Message::Notification(_) | Message::Response => {
+        Message::Notification(notification) => {
+            session(face, caller, headers)?;
+            service::admit(&*face.catalog, caller).await?;
+            if notification.method == "notifications/cancelled"
+                && let Some(request) = notification.params.get("requestId")
+            {
+                face.under_way.cancel(id_of_session(headers), request.text());
+            }
+            Ok(reply::accepted())
+        }
+        Message::Response => {
             session(face, caller, headers)?;
             service::admit(&*face.catalog, caller).await?;
             Ok(reply::accepted())
@@ -125,7 +135,7 @@ async fn run<C: ToolCatalog>(
 /// In these revisions a message that is answered by an error is an HTTP request that succeeded.
 fn within_a_session(refusal: Refusal) -> Refusal {
     match refusal.code {
-        METHOD_NOT_FOUND | INVALID_PARAMS => Refusal { status: StatusCode::OK, ..refusal },
+        METHOD_NOT_FOUND | INVALID_PARAMS | CANCELLED => Refusal { status: StatusCode::OK, ..refusal },
         _ => refusal,
     }
 }
@@ -163,6 +173,11 @@ pub(crate) async fn notices<C: ToolCatalog>(
     session(face, caller, headers)?;
     check_accepted(headers, EVENTS)?;
     notices::stream(&face.catalog, caller, Wording::of_session()).await
+}
+
+/// The id that was checked by [`session`].
+fn id_of_session(headers: &HeaderMap) -> &str {
+    headers.get(SESSION_ID).and_then(|id| id.to_str().ok()).unwrap_or_default()
 }
 
 /// The revision of the session that a request belongs to.

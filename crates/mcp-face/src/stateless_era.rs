@@ -33,7 +33,7 @@ const NAME: &str = "mcp-name";
 pub(crate) fn is_meant(headers: &HeaderMap, message: &Message<'_>) -> bool {
     let (params, opens_a_session) = match message {
         Message::Request(request) => (request.params, request.method == "initialize"),
-        Message::Notification(params) => (*params, false),
+        Message::Notification(notification) => (notification.params, false),
         Message::Response => return has_headers(headers),
     };
     params.meta("protocolVersion").is_some() || (!opens_a_session && has_headers(headers))
@@ -76,7 +76,7 @@ async fn answer_request<C: ToolCatalog>(
         return listen(face, caller, headers, request).await;
     }
     if request.method == call::METHOD {
-        return call::answer(face, caller, headers, request, call::Wording::Typed).await;
+        return call::answer(face, caller, headers, request, call::Way::TYPED).await;
     }
     check_accepted(headers, JSON)?;
     let outcome = match (Method::of(&request.method), &*request.method) {

@@ -117,6 +117,32 @@ async fn progress_is_told_to_who_asks_for_it_under_its_own_token() {
 }
 
 #[tokio::test]
+async fn a_session_cancels_its_own_call_and_no_other() {
+    let face = Face::new(&[A]);
+    let (session, other) = (face.session("2025-11-25").await, face.session("2025-11-25").await);
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"c","reason":"enough"}}"#;
+    *face.double.hangs.lock().unwrap() = true;
+    let asking = in_session(r#""name":"s__a""#);
+    let calling = session.send(&asking);
+    let cancelling = async {
+        // It is under way once the gateway was asked.
+        while face.double.calls.lock().unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(other.send(cancel).await.status, 202);
+        let unknown = cancel.replace("\"c\"", "\"d\"");
+        assert_eq!(session.send(&unknown).await.status, 202);
+        assert!(!face.double.is_given_up());
+        assert_eq!(session.send(cancel).await.status, 202);
+    };
+    let (answer, ()) = tokio::join!(calling, cancelling);
+    assert_eq!(answer.refused(), (200, -32800));
+    assert!(face.double.is_given_up(), "the gateway's stream is dropped");
+    // Too late, and harmless.
+    assert_eq!(session.send(cancel).await.status, 202);
+}
+
+#[tokio::test]
 async fn a_batch_answers_its_calls() {
     let face = Face::new(&[A]);
     let session = face.session("2025-03-26").await;

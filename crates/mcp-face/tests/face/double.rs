@@ -47,6 +47,10 @@ pub(crate) struct Double {
     /// What the next call is answered.
     pub(crate) events: Mutex<Vec<Result<CallToolResponse, Status>>>,
     pub(crate) calls: Mutex<Vec<Called>>,
+    /// Whether calls never end.
+    pub(crate) hangs: Mutex<bool>,
+    /// Held by each stream that hangs.
+    hanging: Arc<()>,
 }
 
 const PAGE: usize = 2;
@@ -199,6 +203,14 @@ impl ToolGateway for GatewayDouble {
         if self.0.list(&named)?.tools.is_empty() {
             return Err(failing(Code::NotFound, "TOOL_NOT_FOUND"));
         }
+        if *self.0.hangs.lock().unwrap() {
+            let held = Arc::clone(&self.0.hanging);
+            let hanging = futures::stream::once(async move {
+                let _held = held;
+                std::future::pending().await
+            });
+            return Ok(Response::new(Box::pin(hanging)));
+        }
         let mut events = self.0.events.lock().unwrap().drain(..).collect::<Vec<_>>();
         if events.is_empty() {
             let sent =
@@ -231,6 +243,11 @@ impl Double {
             Some("Bearer wrong") => Err(failing(Code::Unauthenticated, "CREDENTIAL_INVALID")),
             Some(_) => Ok(()),
         }
+    }
+
+    /// Whether no stream that hangs is waited for.
+    pub(crate) fn is_given_up(&self) -> bool {
+        Arc::strong_count(&self.hanging) == 1
     }
 
     fn list(&self, request: &ListToolsRequest) -> Result<ListToolsResponse, Status> {
