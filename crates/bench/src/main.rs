@@ -1,6 +1,6 @@
 //! The real server beside a yardstick, as ratios: `cargo xtask bench list|call`.
 //!
-//! Three processes of this one binary, so that all are built alike: the server (`serve` is the product's own), a yardstick
+//! Three processes of this one binary, so that all are built alike: the server (`serve` and `tool` are the product's own), a yardstick
 //! that sends the very bytes that the server sent first, ready made, under the same settings, and the load. Rounds
 //! alternate between the two, so that whatever else the machine does falls on both; a ratio belongs to one round, and what
 //! is printed is the median with the smallest and the largest.
@@ -63,7 +63,8 @@ enum Bench {
 }
 
 fn main() -> ExitCode {
-    if std::env::args().nth(1).is_some_and(|command| command == "serve") {
+    let is_the_products = |command: String| matches!(command.as_str(), "serve" | "tool");
+    if std::env::args().nth(1).is_some_and(is_the_products) {
         return toolgate_server::run();
     }
     let bench = Bench::parse();
