@@ -9,7 +9,7 @@ use crate::contract::{Contract, assert_valid};
 use crate::double::{Answer, Face, UnitsCall, UnitsTold, get};
 
 pub(crate) const PATH: &str = "/tool_list";
-const ONE: &str = "/tool_list?unit=MCP_TASKS";
+pub(crate) const ONE: &str = "/tool_list?unit=MCP_TASKS";
 
 pub(crate) fn unit() -> ToolUnit {
     ToolUnit {

@@ -1,13 +1,14 @@
 //! The documented schemas beside what is sent: in every state, each nullable member both ways, and no member more.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use toolgate_api_proto::v1::{
-    Effect, LockIssue, ServerTool, ServerToolsStatus, Tool, ToolDefinition, ToolState, ToolStatus,
+    Effect, LockIssue, ServerTool, ServerToolsStatus, Tool, ToolDefinition, ToolState, ToolStatus, ToolUnit,
+    ToolUnitCommand, ToolUnitParam,
 };
 
 use crate::contract::{Contract, assert_valid};
-use crate::double::{Face, PATH, tool};
-use crate::{oxp, prisme};
+use crate::double::{Face, PATH, UnitsTold, tool};
+use crate::{melbis, oxp, prisme};
 
 const STATES: [ToolState; 7] = [
     ToolState::Served,
@@ -52,12 +53,14 @@ async fn a_tool_fits_in_every_state_with_each_nullable_member_both_ways() {
 async fn a_definition_fits_with_each_optional_member_both_ways() {
     let validator = Contract::read().await.component("ToolDefinitionList");
     let schema = |is_there: bool| is_there.then(|| r#"{"type":"object"}"#.to_owned());
-    let definitions = [(false, false), (false, true), (true, false), (true, true)].map(|(input, output)| {
-        let (input_schema_json, output_schema_json) = (schema(input), schema(output));
-        ToolDefinition { input_schema_json, output_schema_json, ..oxp::definition() }
+    let definitions = (0..8_u8).map(|present| ToolDefinition {
+        input_schema_json: schema(present & 1 != 0),
+        output_schema_json: schema(present & 2 != 0),
+        requirements: oxp::full().requirements.filter(|_| present & 4 != 0),
+        ..oxp::definition()
     });
-    let answer = oxp::holding(definitions.into()).get(oxp::TOOLS).await.json();
-    assert_eq!(answer["items"].as_array().unwrap().len(), 4);
+    let answer = oxp::holding(definitions.collect()).get(oxp::TOOLS).await.json();
+    assert_eq!(answer["items"].as_array().unwrap().len(), 8);
     assert_valid(&validator, &answer, "definitions");
     assert_valid(&validator, &oxp::holding(Vec::new()).get(oxp::TOOLS).await.json(), "no definitions");
 }
@@ -79,6 +82,56 @@ async fn capabilities_fit_in_every_status_with_each_optional_member_both_ways() 
         let is_ok = status == ServerToolsStatus::Ok;
         assert_eq!(answer["items"].as_array().unwrap().len(), if is_ok { 8 } else { 0 });
         assert_valid(&validator, &answer, "capabilities");
+    }
+}
+
+/// The answer for `target` where the catalogue has units and commands as the bits of `present` say.
+async fn units(target: &str, present: u8) -> Value {
+    let has = move |bit: u8| present & (1 << bit) != 0;
+    let names = move |bit: u8| if has(bit) { vec!["CmdAdd".to_owned()] } else { Vec::new() };
+    let words = move |bit: u8| if has(bit) { "Words." } else { "" }.to_owned();
+    let unit = ToolUnit { description: words(0), may: names(1), also: names(2), ..melbis::unit() };
+    let param = ToolUnitParam {
+        name: "n".to_owned(),
+        r#type: if has(0) { "int/null" } else { "str/json" }.to_owned(),
+        required: has(1),
+        default: words(2),
+        description: words(3),
+    };
+    let params = if has(4) { vec![param] } else { Vec::new() };
+    let command = ToolUnitCommand { name: "CmdAdd".to_owned(), may: has(5), description: words(6), params };
+    let told = UnitsTold { etag: "e1", units: vec![unit], commands: vec![command], ..UnitsTold::default() };
+    Face::telling(move |_| Ok(told.clone())).get(target).await.json()
+}
+
+#[tokio::test]
+async fn units_fit_with_each_member_empty_and_not() {
+    let contract = Contract::read().await;
+    let (list, one) = (contract.component("ToolUnitList"), contract.component("ToolUnit"));
+    for present in 0..1 << 7 {
+        assert_valid(&list, &units(melbis::PATH, present).await, "units");
+        assert_valid(&one, &units(melbis::ONE, present).await, "unit");
+    }
+    assert_valid(&list, &melbis::holding(Vec::new()).get(melbis::PATH).await.json(), "no units");
+}
+
+/// As Melbis itself answers.
+#[tokio::test]
+async fn a_stores_own_units_fit_too() {
+    let contract = Contract::read().await;
+    let row = json!(["MELBIS_AGENT_TASK", "Business -> Scheduler", "The scheduler.", ["CmdList"], []]);
+    let columns = ["unit", "path", "descr", "may", "also"];
+    let list = json!({"grant": "Development -> AI Components", "tools": {"columns": columns, "rows": [row]}});
+    assert_valid(&contract.component("ToolUnitList"), &list, "list");
+    let one = contract.component("ToolUnit");
+    for files in [Value::Null, json!({"required": true, "descr": "what to attach"})] {
+        let params = json!({"columns": ["name", "type", "required", "default", "descr"],
+            "rows": [["kind_key", "str", false, "kDefault", "a value of TASK_KIND_KEY"]]});
+        let command =
+            json!({"name": "CmdAdd", "may": true, "descr": "Adds.", "params": params, "files": files});
+        let unit = json!({"unit": "MELBIS_AGENT_TASK", "path": "Business -> Scheduler", "descr": "The scheduler.",
+            "commands": [command]});
+        assert_valid(&one, &unit, "unit");
     }
 }
 
@@ -139,6 +192,8 @@ async fn a_member_more_or_less_is_outside_the_schema() {
     assert_closed("ToolCapabilities", &full, &optional, &free).await;
     let down = prisme::telling(ServerToolsStatus::Unavailable, Vec::new()).get(prisme::PATHS[0]).await.json();
     assert_closed("ToolCapabilities", &down, &["-/error"], &[]).await;
+    assert_closed("ToolUnitList", &units(melbis::PATH, u8::MAX).await, &[], &[]).await;
+    assert_closed("ToolUnit", &units(melbis::ONE, u8::MAX).await, &[], &[]).await;
     let full = oxp::holding(vec![oxp::full()]).get(oxp::TOOLS).await.json();
     let free = ["/items/0/input_schema", "/items/0/output_schema", "/items/0/requirements"];
     let optional =
@@ -160,7 +215,7 @@ async fn values_that_the_seeds_do_not_know_are_outside_the_schema() {
         ("createdAt", "yesterday".into()),
         ("removedAt", "2026-01-01".into()),
         ("fixedArgs", "{}".into()),
-        ("definition", serde_json::json!({})),
+        ("definition", json!({})),
         ("lockIssues", Value::Null),
     ]) {
         let mut changed = full.clone();
