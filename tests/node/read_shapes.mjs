@@ -1,6 +1,6 @@
 // A customer's client over gRPC: Connect, and messages generated from `proto/`.
 //
-//     read_shapes.mjs GENERATED URL KEY AGENT ATTACHMENT
+//     read_shapes.mjs GENERATED URL KEY AGENT ATTACHMENT UNIT
 //
 // Reads, page by page, what stands behind each documented HTTP shape, and the log of rulings, and is refused without a
 // key. Prints one JSON object; its messages are in the JSON that protobuf defines, with each member that may be left out.
@@ -10,7 +10,7 @@ import { toJson } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 
-const [generated, baseUrl, key, agentId, attachmentId] = process.argv.slice(2);
+const [generated, baseUrl, key, agentId, attachmentId, unit] = process.argv.slice(2);
 const generatedFile = (name) => import(pathToFileURL(`${generated}/toolgate/v1/${name}_pb.js`));
 const { ToolCatalog } = await generatedFile("tool_catalog");
 const { ToolGovernance } = await generatedFile("tool_governance");
@@ -55,6 +55,9 @@ const read = {
   tools: await all(ToolCatalog, "listTools", "tools"),
   serverTools: await call(ToolCatalog, "listServerTools", { agentId, attachmentId }),
   definitions: await all(ToolCatalog, "listToolDefinitions", "definitions"),
+  units: await all(ToolCatalog, "listToolUnits", "units"),
+  unit: await call(ToolCatalog, "getToolUnit", { unit }),
+  commands: await all(ToolCatalog, "getToolUnit", "commands", { unit }),
   rulings: await all(ToolGovernance, "listRulings", "rulings"),
   refusal: await refusal(),
 };

@@ -39,7 +39,7 @@ async fn read(installed: &Installed, server: &Server) -> Value {
     let output = Command::new(&installed.node)
         .arg(own_file("node/read_shapes.mjs"))
         .arg(folder.path())
-        .args([&format!("http://{}", server.addresses().grpc), OPERATOR_KEY, AGENT, "srv"])
+        .args([&format!("http://{}", server.addresses().grpc), OPERATOR_KEY, AGENT, "srv", "MCP_SRV"])
         .kill_on_drop(true)
         .output()
         .await
@@ -124,6 +124,33 @@ fn in_oxps_shape(definition: &Value) -> Value {
     with(shape, &schemas.map(|(member, field)| (member, text(&definition[field]))))
 }
 
+/// These fields of a message as a table's row.
+fn row(message: &Value, fields: [&str; 5]) -> Value {
+    fields.map(|field| message[field].clone()).into()
+}
+
+/// Units of the RPC as the shape has them; what is granted where is not the catalogue's to say.
+fn in_melbis_list(units: &Value, grant: &Value) -> Value {
+    let rows = each(units, |unit| row(unit, ["unit", "path", "description", "may", "also"]));
+    json!({"grant": grant, "tools": {"columns": ["unit", "path", "descr", "may", "also"], "rows": rows}})
+}
+
+/// A unit of the RPC as the shape has it.
+fn in_melbis_unit(unit: &Value, commands: &Value) -> Value {
+    let commands = each(commands, |command| {
+        let params = &command["params"];
+        let rows = each(params, |param| row(param, ["name", "type", "required", "default", "description"]));
+        json!({
+            "name": command["name"],
+            "may": command["may"],
+            "descr": command["description"],
+            "params": {"columns": ["name", "type", "required", "default", "descr"], "rows": rows},
+            "files": null,
+        })
+    });
+    json!({"unit": unit["unit"], "path": unit["path"], "descr": unit["description"], "commands": commands})
+}
+
 fn each(list: &Value, shape: impl Fn(&Value) -> Value) -> Vec<Value> {
     list.as_array().unwrap().iter().map(shape).collect()
 }
@@ -157,6 +184,11 @@ async fn a_node_client_reads_behind_each_shape_what_the_shape_says_with_each_num
         (tools["data"].as_array().unwrap().len(), definitions["items"].as_array().unwrap().len()),
         (4, 2)
     );
+    let list = over_http(&server, "/tool_list").await;
+    assert_eq!(in_melbis_list(&read["units"], &list["grant"]), list);
+    let unit = over_http(&server, "/tool_list?unit=MCP_SRV").await;
+    assert_eq!(in_melbis_unit(&read["unit"]["unit"], &read["commands"]), unit);
+    assert_eq!(unit["commands"].as_array().unwrap().len(), 4);
     assert_eq!(read["refusal"], "Unauthenticated");
 
     let of_locked = each(&read["tools"], |tool| tool["fixedArgsJson"].clone());

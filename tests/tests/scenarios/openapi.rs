@@ -110,12 +110,14 @@ async fn write_settings(folder: &Path, server: &Server) {
             Authorization = "Bearer {OPERATOR_KEY}"
             [dictionaries]
             upstreams = {{ values = ["{upstream}"] }}
+            units = {{ values = ["MCP_SRV"] }}
             sessions = {{ values = ["{session}"] }}
             agents = {{ values = ["support"] }}
             attached = {{ values = ["srv", "sum"] }}
             [parameters]
             "path.agentId" = {{ dictionary = "agents", probability = 0.8 }}
             "path.toolId" = {{ dictionary = "attached", probability = 0.8 }}
+            "query.unit" = {{ dictionary = "units", probability = 0.5 }}
             "query.upstreamId" = {{ dictionary = "upstreams", probability = 0.5 }}
             "header.Mcp-Session-Id" = {{ dictionary = "sessions", probability = 0.5 }}
             [[operations]]
