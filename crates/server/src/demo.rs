@@ -1,7 +1,7 @@
 //! `toolgate demo`: the product in one minute, with nothing made up.
 //!
 //! A server with a store of its own on loopback, the sample tool server registered over stdio, rulings made through the
-//! gRPC API as anybody would make them, and the documented answer fetched over HTTP and printed as it came.
+//! gRPC API as anybody would make them, and the four documented answers fetched over HTTP and printed as they came.
 
 use std::{
     fs::{OpenOptions, Permissions},
@@ -44,8 +44,8 @@ pub(crate) async fn demo(flags: &ServerFlags) -> Result<ExitCode, Failure> {
 
     let running = Running::start(&settings).await?;
     let told = async {
-        let tools = story.tell(running.addresses).await?;
-        show::print(&story, running.addresses, &tools).await
+        let ending = story.tell(running.addresses).await?;
+        show::print(&story, running.addresses, &ending).await
     };
     told.await.map_err(|error| Failure::Demo(error.to_string()))?;
     Ok(until_stopped(running, &mut signals, &settings).await)

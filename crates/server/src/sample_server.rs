@@ -63,7 +63,8 @@ fn edition(file: &Path) -> u32 {
     fs::read_to_string(file).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(1)
 }
 
-/// A weather station and a notebook. The second edition rewords `notes_send` and lacks `alarm_ring`.
+/// A weather station and a notebook. The second edition rewords `notes_send`, calls an input of `report_print` otherwise
+/// and lacks `alarm_ring`.
 fn tools(edition: u32) -> Vec<Value> {
     let text = |description: &str| json!({"type": "string", "description": description});
     let tool = |name: &str, description: &str, properties: Value, required: &[&str], reads: bool| {
@@ -102,6 +103,13 @@ fn tools(edition: u32) -> Vec<Value> {
             "Resets a station.",
             json!({"place": text("Town or station")}),
             &["place"],
+            false,
+        ),
+        tool(
+            "report_print",
+            "Prints a report of the day.",
+            json!({if edition == 1 { "printer" } else { "device" }: text("Name of the printer")}),
+            &[],
             false,
         ),
         tool("sensor_read", "Reads one sensor.", json!({"sensor": text("Its number")}), &["sensor"], true),

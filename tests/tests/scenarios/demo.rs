@@ -32,6 +32,7 @@ async fn the_demo_shows_a_tool_in_each_state_and_the_commands_that_it_names_work
     };
     for (name, state) in [
         ("sample__alarm_ring", "removed"),
+        ("sample__report_print", "lock_mismatch"),
         ("sample__forecast", "served"),
         ("sample__notes_erase", "disabled"),
         ("sample__notes_list", "unapproved"),
@@ -40,7 +41,12 @@ async fn the_demo_shows_a_tool_in_each_state_and_the_commands_that_it_names_work
     ] {
         assert_eq!(state_of(name), state);
     }
-    assert!(said.iter().any(|line| line == "HTTP/1.1 200 OK"), "{said:#?}");
+    assert_eq!(said.iter().filter(|line| *line == "HTTP/1.1 200 OK").count(), 4, "{said:#?}");
+    for shape in
+        [r#"{"data":[{"id":"#, r#"{"status":"ok","#, r#"{"$schema":"urn:oxp:1.0","#, r#"{"unit":"MCP_SAMPLE""#]
+    {
+        assert!(said.iter().any(|line| line.replace(' ', "").starts_with(shape)), "{shape}: {said:#?}");
+    }
 
     let export = said.iter().find_map(|line| line.trim().strip_prefix("export ")).unwrap();
     let (endpoint, key_file) = export.split_once(" TOOLGATE_KEY=$(cat ").unwrap();

@@ -13,8 +13,9 @@ use tonic::{
     transport::{Channel, Endpoint},
 };
 use toolgate_api_proto::v1::{
-    ApproveToolRequest, CreateUpstreamRequest, DisableToolRequest, ListToolsRequest, StdioTransport,
-    SyncUpstreamRequest, Tool, create_upstream_request::Transport, tool_catalog_client::ToolCatalogClient,
+    Agent, AgentAttachmentType, ApproveToolRequest, AttachAgentToolRequest, CreateAgentRequest,
+    CreateUpstreamRequest, DisableToolRequest, ListToolsRequest, StdioTransport, SyncUpstreamRequest, Tool,
+    UpdateToolLocksRequest, create_upstream_request::Transport, tool_catalog_client::ToolCatalogClient,
     tool_governance_client::ToolGovernanceClient,
 };
 
@@ -22,7 +23,11 @@ use super::write;
 use crate::{failure::Failure, listeners::Addresses};
 
 /// First part of the sample tools' names.
-const SLUG: &str = "sample";
+pub(super) const SLUG: &str = "sample";
+/// The agent that the sample tools are attached to.
+pub(super) const AGENT: &str = "helper";
+/// Its lock stops fitting.
+const LOCKED: &str = "report_print";
 
 /// The sample server, and the key that everything is done with.
 pub(super) struct Story {
@@ -30,6 +35,13 @@ pub(super) struct Story {
     key_file: PathBuf,
     edition_file: PathBuf,
     command: [String; 2],
+}
+
+/// How everything stands at the end.
+pub(super) struct Ending {
+    pub(super) tools: Vec<Tool>,
+    /// With the sample server attached to it.
+    pub(super) agent: Agent,
 }
 
 /// Puts the key on every call.
@@ -72,8 +84,8 @@ impl Story {
         &self.key_file
     }
 
-    /// Tells it through the gRPC API, and answers the tools as they stand at the end.
-    pub(super) async fn tell(&self, at: Addresses) -> Result<Vec<Tool>, Box<dyn Error>> {
+    /// Tells it through the gRPC API, and answers how everything stands at the end.
+    pub(super) async fn tell(&self, at: Addresses) -> Result<Ending, Box<dyn Error>> {
         let channel = Endpoint::from_shared(format!("http://{}", at.grpc))?.connect().await?;
         let bearer = Bearer(format!("Bearer {}", self.key).parse()?);
         let mut catalog = ToolCatalogClient::with_interceptor(channel.clone(), bearer.clone());
@@ -84,7 +96,11 @@ impl Story {
         }
         write(&self.edition_file, "2")?;
         sync(&mut governance).await?;
-        Ok(tools(&mut catalog).await?)
+        for tool in tools(&mut catalog).await?.into_iter().filter(|tool| tool.name == LOCKED) {
+            approve(&mut governance, tool).await?;
+        }
+        let agent = agent(&mut governance).await?;
+        Ok(Ending { tools: tools(&mut catalog).await?, agent })
     }
 
     async fn register(&self, governance: &mut ToolGovernanceClient<Service>) -> Result<(), Status> {
@@ -111,16 +127,35 @@ async fn rule(governance: &mut ToolGovernanceClient<Service>, tool: Tool) -> Res
         "notes_erase" => {
             governance.disable_tool(DisableToolRequest { id: tool.id, ..Default::default() }).await?;
         }
-        _ => {
-            let approve = ApproveToolRequest {
-                id: tool.id,
-                definition_hash: tool.definition_hash,
-                ..Default::default()
-            };
-            governance.approve_tool(approve).await?;
+        LOCKED => {
+            let set_json = r#"{"printer":"cellar"}"#.to_owned();
+            let lock = UpdateToolLocksRequest { id: tool.id.clone(), set_json, ..Default::default() };
+            governance.update_tool_locks(lock).await?;
+            approve(governance, tool).await?;
         }
+        _ => approve(governance, tool).await?,
     }
     Ok(())
+}
+
+async fn approve(governance: &mut ToolGovernanceClient<Service>, tool: Tool) -> Result<(), Status> {
+    let Tool { id, definition_hash, .. } = tool;
+    let approve = ApproveToolRequest { id, definition_hash, ..Default::default() };
+    governance.approve_tool(approve).await.map(drop)
+}
+
+/// An agent that the sample server is attached to.
+async fn agent(governance: &mut ToolGovernanceClient<Service>) -> Result<Agent, Status> {
+    let create = CreateAgentRequest { name: AGENT.into(), ..Default::default() };
+    governance.create_agent(create).await?;
+    let attach = AttachAgentToolRequest {
+        agent_id: AGENT.into(),
+        r#type: AgentAttachmentType::Mcp.into(),
+        upstream_id: SLUG.into(),
+        ..Default::default()
+    };
+    let attached = governance.attach_agent_tool(attach).await?.into_inner();
+    Ok(attached.agent.unwrap_or_default())
 }
 
 async fn sync(governance: &mut ToolGovernanceClient<Service>) -> Result<(), Status> {
