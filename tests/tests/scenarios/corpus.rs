@@ -70,7 +70,7 @@ async fn all_servers_of_the_corpus_fit_every_shape_with_every_entry_accounted_fo
     assert!(served.len() > 1000, "{} served", served.len());
     defines_every_served_tool(server, &schemas, &served).await;
     tells_what_every_server_lists(&listed, &schemas, &tools).await;
-    shows_every_tool_as_a_command(server, &schemas, &tools).await;
+    shows_every_tool_as_a_command(&listed, &schemas, &tools).await;
     report(&format!(
         "corpus: {} of {} tools are served, each valid in every shape",
         served.len(),
@@ -169,29 +169,23 @@ async fn defines_every_served_tool(server: &Server, schemas: &Schemas, served: &
 }
 
 /// The Melbis shape: each server a unit, each tool one of its commands, which may be used where it is served.
-async fn shows_every_tool_as_a_command(server: &Server, schemas: &Schemas, tools: &[Tool]) {
-    let mut expected = BTreeMap::<_, BTreeMap<_, _>>::new();
-    for tool in tools {
-        let may = tool.state() == ToolState::Served;
-        expected.entry(&tool.upstream_id).or_default().insert(tool.name.clone(), may);
-    }
+async fn shows_every_tool_as_a_command(listed: &Listed, schemas: &Schemas, tools: &[Tool]) {
+    let Listed { server, slugs, .. } = listed;
     let list = schemas.fitting(server, "/tool_list", "ToolUnitList").await;
-    let mut shown = Vec::new();
-    for row in list["tools"]["rows"].as_array().unwrap() {
-        let path = format!("/tool_list?unit={}", row[0].as_str().unwrap());
-        let unit = schemas.fitting(server, &path, "ToolUnit").await;
-        let commands = unit["commands"].as_array().unwrap().iter();
-        let commands: BTreeMap<_, _> =
-            commands.map(|one| (one["name"].as_str().unwrap().to_owned(), one["may"] == true)).collect();
+    let rows = list["tools"]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), slugs.len());
+    for slug in slugs {
+        let address = format!("MCP_{}", slug.replace('-', "_").to_uppercase());
+        let row = rows.iter().find(|row| row[0] == *address).unwrap();
+        let id = upstream(server, slug).await.id;
+        let of_unit = || tools.iter().filter(|tool| tool.upstream_id == id);
         for (column, may) in [(3, true), (4, false)] {
-            let names: BTreeSet<_> = row[column].as_array().unwrap().iter().flat_map(Value::as_str).collect();
-            let of_unit = commands.iter().filter(|(_, granted)| **granted == may);
-            assert_eq!(names, of_unit.map(|(name, _)| &**name).collect(), "{path}");
+            let names = of_unit().filter(|tool| (tool.state() == ToolState::Served) == may);
+            let names: Vec<_> = names.map(|tool| &*tool.name).collect();
+            assert_eq!(row[column], Value::from(names), "{address}");
         }
-        shown.push(commands);
+        let unit = schemas.fitting(server, &format!("/tool_list?unit={address}"), "ToolUnit").await;
+        let names: Vec<_> = of_unit().map(|tool| &*tool.name).collect();
+        assert_eq!(members(&unit["commands"], "name"), names, "{address}");
     }
-    let mut expected: Vec<_> = expected.into_values().collect();
-    expected.sort();
-    shown.sort();
-    assert_eq!(shown, expected);
 }

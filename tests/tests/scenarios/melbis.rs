@@ -1,10 +1,6 @@
 //! `tool_list` as the running server answers it, over HTTP and over `/mcp`.
 
-use std::collections::BTreeSet;
-
-use futures::{StreamExt, future::join_all, stream};
 use serde_json::{Value, json};
-use toolgate_api_proto::v1::ToolState;
 use toolgate_test_support::{
     mcp_server::ScriptedServer,
     server::{Caller, Server},
@@ -12,9 +8,7 @@ use toolgate_test_support::{
 
 use crate::{
     agents,
-    corpus::corpus,
-    report,
-    steps::{approve, approve_all, entry, register, sync, tools, with_scopes},
+    steps::{approve_all, entry, register, sync, with_scopes},
 };
 
 const ROUTE: &str = "/tool_list";
@@ -177,66 +171,4 @@ async fn law_13_units_have_the_same_bytes_each_time_and_after_a_restart() {
     assert_eq!(server.get(ROUTE, &[("if-none-match", &etag)]).await.status, 304);
     approve_all(&server, &["bare__drop"]).await;
     assert_eq!(server.get(ROUTE, &[("if-none-match", &etag)]).await.status, 200);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_tool_of_the_corpus_is_a_command_by_the_rules() {
-    let Some(corpus) = corpus() else {
-        return report("not run: the corpus in the Melbis shape: corpus absent");
-    };
-    let server = Server::start().await;
-    let scripted = join_all(corpus.values().map(async |entries| {
-        let scripted = ScriptedServer::start().await;
-        scripted.list(entries);
-        scripted
-    }))
-    .await;
-    let slugs: Vec<String> = (0..corpus.len()).map(|n| format!("s-{n:02}")).collect();
-    join_all(slugs.iter().zip(&scripted).map(async |(slug, one)| register(&server, slug, &one.url()).await))
-        .await;
-    join_all(slugs.iter().map(|slug| sync(&server, slug))).await;
-    let listed = tools(&server).await;
-    stream::iter(&listed).map(|tool| approve(&server, tool)).buffered(32).for_each(async |_| ()).await;
-
-    let listed = tools(&server).await;
-    let caller = server.operator();
-    let answer: Value = serde_json::from_str(&get(&caller, "").await.1).unwrap();
-    let rows = answer["tools"]["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), corpus.len());
-    let mut inputs = 0;
-    for slug in &slugs {
-        let unit = format!("MCP_{}", slug.replace('-', "_").to_uppercase());
-        let row = rows.iter().find(|row| row[0] == *unit).unwrap();
-        let of_unit: Vec<_> = listed.iter().filter(|tool| tool.namespaced_name.starts_with(slug)).collect();
-        let names = |is_served: bool| {
-            let tools = of_unit.iter().filter(move |tool| (tool.state() == ToolState::Served) == is_served);
-            tools.map(|tool| tool.name.clone()).collect::<Vec<_>>()
-        };
-        assert_eq!((&row[3], &row[4]), (&json!(names(true)), &json!(names(false))), "{unit}");
-        let one: Value = serde_json::from_str(&get(&caller, &format!("?unit={unit}")).await.1).unwrap();
-        let commands = one["commands"].as_array().unwrap();
-        assert!(
-            commands.iter().map(|command| &command["name"]).eq(of_unit.iter().map(|tool| tool.name.as_str()))
-        );
-        inputs += commands.iter().map(check).sum::<usize>();
-    }
-    assert!(inputs > 1000, "{inputs}");
-    report(&format!("corpus: {} tools are commands with {inputs} inputs", listed.len()));
-}
-
-/// That a command has the documented members, its inputs the documented types. How many it has.
-fn check(command: &Value) -> usize {
-    let members: BTreeSet<_> = command.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(members, ["name", "may", "descr", "params", "files"].into());
-    assert!(command["files"].is_null() && command["may"].is_boolean() && command["descr"].is_string());
-    assert_eq!(command["params"]["columns"], json!(["name", "type", "required", "default", "descr"]));
-    let rows = command["params"]["rows"].as_array().unwrap();
-    for row in rows {
-        let words = ["str", "datetime", "int", "float", "bool", "null", "json"];
-        assert!(row[1].as_str().unwrap().split('/').all(|word| words.contains(&word)), "{row}");
-        let is_text = |at: usize| row[at].is_string();
-        assert!(row.as_array().unwrap().len() == 5 && is_text(0) && row[2].is_boolean(), "{row}");
-        assert!(is_text(3) && is_text(4), "{row}");
-    }
-    rows.len()
 }
