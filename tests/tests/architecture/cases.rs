@@ -17,6 +17,7 @@ const CASES: &[(&str, &str)] = &[
     ("BR-017", "an object schema has no properties"),
     ("BR-019", "a schema is true or false"),
     ("BR-021", "a type is a list"),
+    ("BR-023", "a schema is a union at its root"),
     ("BR-025", "one tool of a list is faulty"),
     ("BR-027", "one server is faulty"),
     ("BR-029", "a number is spelled in another way"),
@@ -40,8 +41,12 @@ const CASES: &[(&str, &str)] = &[
     ("BR-065", "a list is empty for a moment"),
     ("BR-067", "an approval meets a changed definition"),
     ("BR-069", "a definition changes after it was approved"),
+    ("BR-071", "a call of what is not served"),
     ("BR-073", "a locked input shows, or is overruled"),
     ("BR-075", "a lock stops fitting"),
+    ("BR-077", "a call without arguments"),
+    ("BR-079", "a call with large integers"),
+    ("BR-081", "a result that breaks its schema"),
     ("BR-083", "annotations get lost"),
     ("BR-085", "an owner's words outlive what they describe"),
     ("BR-087", "the order of a list"),
@@ -57,21 +62,12 @@ const CASES: &[(&str, &str)] = &[
     ("BR-107", "the process is told to stop"),
 ];
 
-/// Those that are still to be answered whole; what is done of them may be labelled.
-const OPEN: &[(&str, &str)] = &[
-    ("BR-023", "a schema is a union at its root"),
-    ("BR-071", "a call of what is not served"),
-    ("BR-077", "a call without arguments"),
-    ("BR-079", "a call with large integers"),
-    ("BR-081", "a result that breaks its schema"),
-];
-
 #[test]
 fn every_case_has_a_test_that_bears_its_number() {
     let tests = labelled_tests();
     let missing: Vec<_> = CASES.iter().filter(|(number, _)| !tests.contains_key(*number)).collect();
     assert!(missing.is_empty(), "no test is labelled with {missing:?}");
-    let known: BTreeSet<_> = CASES.iter().chain(OPEN).map(|(number, _)| (*number).to_owned()).collect();
+    let known: BTreeSet<_> = CASES.iter().map(|(number, _)| (*number).to_owned()).collect();
     let unknown: Vec<_> = tests.iter().filter(|(number, _)| !known.contains(*number)).collect();
     assert!(unknown.is_empty(), "the tables do not know {unknown:?}");
 }

@@ -42,9 +42,12 @@ async fn the_demo_shows_a_tool_in_each_state_and_the_commands_that_it_names_work
         assert_eq!(state_of(name), state);
     }
     assert_eq!(said.iter().filter(|line| *line == "HTTP/1.1 200 OK").count(), 4, "{said:#?}");
-    for shape in
-        [r#"{"data":[{"id":"#, r#"{"status":"ok","#, r#"{"$schema":"urn:oxp:1.0","#, r#"{"unit":"MCP_SAMPLE""#]
-    {
+    for shape in [
+        r#"{"data":[{"id":"#,
+        r#"{"status":"ok","#,
+        r#"{"$schema":"urn:oxp:1.0","#,
+        r#"{"unit":"MCP_SAMPLE""#,
+    ] {
         assert!(said.iter().any(|line| line.replace(' ', "").starts_with(shape)), "{shape}: {said:#?}");
     }
 

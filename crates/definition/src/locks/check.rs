@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::Value;
@@ -10,11 +12,12 @@ use super::{LockIssue, LockProblem, Locks};
 use crate::Definition;
 use crate::json::{Document, Node};
 use crate::limits::{LOCKS, MAX_CHECK_PRODUCT_BYTES, MAX_PATTERN_BYTES};
-use crate::schema::dialect;
+use crate::schema::{Keyword, Place, Reference, dialect, has_own_base, keyword, resolve};
 
 /// The locks that do not fit a definition, ordered by name, each with the first check that fails.
 ///
-/// A value is judged by the schema that `inputSchema.properties` has for its name, in the dialect that `$schema` names
+/// A value is judged by the schema that `inputSchema.properties` has for its name, or else by those that branches of
+/// `inputSchema` have, of which one has to take it; in the dialect that `$schema` names
 /// (drafts 4 to 2020-12, which is the default). Local references are followed from `inputSchema` on; anchors, dynamic
 /// references and other documents are not, and nothing is ever fetched. `format` and the content keywords judge nothing,
 /// and conditions on the input as a whole are left to the call.
@@ -37,9 +40,57 @@ pub fn check(definition: &Definition, locks: &Locks) -> Vec<LockIssue> {
     issues.collect()
 }
 
+/// Where only branches of the schema declare the input, one of them has to take the value.
 fn fits(root: Node<'_>, name: &str, value: &str) -> Result<(), LockProblem> {
-    let schema = root.get("properties").and_then(|properties| properties.get(name));
-    let schema = schema.ok_or(LockProblem::NoSuchInput)?;
+    let mut problem = LockProblem::NoSuchInput;
+    for schema in declared(root, name) {
+        match fits_schema(root, schema, value) {
+            Ok(()) => return Ok(()),
+            Err(found) => problem = found,
+        }
+    }
+    Err(problem)
+}
+
+/// The schemas of an input: that of the root's own `properties`, else those of the schemas that apply to the same object.
+fn declared<'a>(root: Node<'a>, name: &str) -> Vec<Node<'a>> {
+    let of = |schema: Node<'a>| schema.get("properties").and_then(|properties| properties.get(name));
+    if let Some(own) = of(root) {
+        return vec![own];
+    }
+    let (mut open, mut seen, mut found) = (vec![root], BTreeSet::new(), Vec::new());
+    while let Some(schema) = open.pop() {
+        if !seen.insert(schema.span().start) || has_own_base(schema) && schema.span() != root.span() {
+            continue;
+        }
+        found.extend(of(schema));
+        for (keyword, value) in schema.members() {
+            open.extend(branches(root, &keyword, value));
+        }
+    }
+    found
+}
+
+/// Schemas that may apply to the object that a schema with this member applies to.
+fn branches<'a>(root: Node<'a>, name: &str, value: Node<'a>) -> Vec<Node<'a>> {
+    match (name, keyword(name)) {
+        ("not", _) => Vec::new(),
+        ("$ref", _) => match value.as_str().map(|reference| resolve(root, &reference)) {
+            Some(Reference::Local(target)) => vec![target],
+            _ => Vec::new(),
+        },
+        (_, Some(keyword @ Keyword { place: Place::Here, .. })) if keyword.is_map(value) => {
+            value.members().map(|(_, schema)| schema).collect()
+        }
+        (_, Some(keyword @ Keyword { place: Place::Here, .. })) if keyword.is_list(value) => {
+            value.elements().collect()
+        }
+        (_, Some(Keyword { place: Place::Here, .. })) => vec![value],
+        _ => Vec::new(),
+    }
+}
+
+fn fits_schema(root: Node<'_>, schema: Node<'_>, value: &str) -> Result<(), LockProblem> {
     let cannot = |reason: &str| LockProblem::CannotBeChecked(reason.to_owned());
     let draft = dialect(root).ok_or_else(|| LockProblem::CannotBeChecked(unknown_dialect(root)))?;
     let document = Document::parse(value, &LOCKS).expect("a lock's value was parsed when it was set");

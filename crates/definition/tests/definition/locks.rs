@@ -428,3 +428,26 @@ proptest! {
         check(&with_schema(&format!("{{\"properties\":{{\"x\":{schema}}}}}")), &locks(&format!("{{\"x\":{value}}}")));
     }
 }
+
+/// BR-023
+#[test]
+fn a_lock_on_an_input_of_branches_is_judged_by_them() {
+    let attach = r#"{"type":"object","anyOf":[{"properties":{"content":{"type":"string"}},"required":["content"]},
+        {"properties":{"url":{"type":"string"}},"required":["url"]}]}"#;
+    let either = r##"{"$ref":"#/$defs/a","$defs":{"a":{"oneOf":[{"properties":{"n":{"type":"integer"}}},
+        {"properties":{"n":{"type":"null"}}}]}}}"##;
+    let negated = r#"{"not":{"properties":{"n":{"type":"integer"}}}}"#;
+    for (schema, lock, judged) in [
+        (attach, r#"{"url":7}"#, "url: value does not fit"),
+        // Agents would still read of it.
+        (attach, r#"{"url":"x"}"#, "url: cannot be removed"),
+        (attach, r#"{"uri":"x"}"#, "uri: no such input"),
+        (either, r#"{"n":1}"#, "n: cannot be removed"),
+        (either, r#"{"n":null}"#, "n: cannot be removed"),
+        (either, r#"{"n":"1"}"#, "n: value does not fit"),
+        (negated, r#"{"n":1}"#, "n: no such input"),
+    ] {
+        let issues = issues(schema, lock);
+        assert!(issues.len() == 1 && issues[0].starts_with(judged), "{lock}: {issues:?}");
+    }
+}

@@ -37,7 +37,7 @@ fn sent(ring: &Ring) -> Vec<(String, String)> {
     ring.servers.calls().into_iter().map(|Called { name, arguments, .. }| (name, arguments)).collect()
 }
 
-/// BR-079.
+/// BR-077, BR-079
 #[tokio::test]
 async fn a_call_reaches_the_upstream_under_its_own_name_with_the_arguments_as_they_are_spelt() {
     let ring = serving(&[&definition("a", "d")]).await;
@@ -49,25 +49,98 @@ async fn a_call_reaches_the_upstream_under_its_own_name_with_the_arguments_as_th
     let by_id = pb::CallToolRequest { tool: Some(Tool::ToolId(id)), ..Default::default() };
     called(&ring, &ring.operator, by_id).await.unwrap();
     assert_eq!(sent(&ring)[1], ("a".to_owned(), "{}".to_owned()), "no arguments are none");
+    let null = call(&ring, &ring.operator, "srv__a", "null").await;
+    assert_eq!(reason(null), (Code::InvalidArgument, "FIELD_INVALID".into()));
 }
 
-/// BR-071.
+/// BR-077
+#[tokio::test]
+async fn defaults_are_not_filled_in() {
+    let entry = r#"{"name":"a","inputSchema":{"type":"object","properties":{"q":{"type":"string","default":"x"}},"required":[]}}"#;
+    let ring = serving(&[entry]).await;
+    for arguments in ["", "{}"] {
+        call(&ring, &ring.operator, "srv__a", arguments).await.unwrap();
+        assert_eq!(sent(&ring).pop().unwrap().1, "{}");
+    }
+}
+
+/// BR-079
+#[tokio::test]
+async fn integers_of_any_size_pass_exactly_both_ways_and_a_lock_after_a_restart() {
+    let entry = r#"{"name":"t","inputSchema":{"type":"object","properties":{"acct":{"type":"integer"}}}}"#;
+    let ring = serving(&[entry]).await;
+    let id = ring.tools(&ring.operator).await[0].id.clone();
+    let set_json = r#"{"acct":9007199254740993}"#.to_owned();
+    let lock = pb::UpdateToolLocksRequest { id, set_json, ..Default::default() };
+    said(ring.governance.update_tool_locks(ring.operator.asks(lock))).await.unwrap();
+    let ring = ring.restarted().await;
+    let result = r#"{"content":[],"structuredContent":{"id":9007199254740993}}"#;
+    ring.servers.ends_calls(&url("srv"), Ok(result.to_owned()));
+    let arguments = r#"{"id":9223372036854775807,"u":18446744073709551615,"big":123456789012345678901234567890,"f":0.1,"e":1E+2,"z":-0.0}"#;
+    assert_eq!(call(&ring, &ring.operator, "srv__t", arguments).await.unwrap(), result);
+    let expected = arguments.replace('}', r#","acct":9007199254740993}"#);
+    assert_eq!(sent(&ring), [("t".to_owned(), expected)]);
+}
+
+/// BR-081
+#[tokio::test]
+async fn a_result_that_breaks_the_output_schema_passes_unchanged() {
+    let entry = r#"{"name":"c","inputSchema":{"type":"object","properties":{}},"outputSchema":{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"]}}"#;
+    let ring = serving(&[entry]).await;
+    for result in [
+        r#"{"content":[{"type":"text","text":"limit exceeded"}],"isError":true}"#,
+        r#"{"content":[],"structuredContent":{"ok":"no"},"x":1.0}"#,
+    ] {
+        ring.servers.ends_calls(&url("srv"), Ok(result.to_owned()));
+        assert_eq!(call(&ring, &ring.operator, "srv__c", "").await.unwrap(), result);
+    }
+}
+
+/// BR-071
 #[tokio::test]
 async fn law_04_what_is_not_served_is_refused_before_anything_is_sent() {
-    let ring = serving(&[&definition("a", "d"), &definition("b", "d"), &definition("c", "d")]).await;
+    let locked = r#"{"name":"l","inputSchema":{"type":"object","properties":{"old":{"type":"string"}}}}"#;
+    let plain = ["a", "b", "c", "served", "too long a name "].map(|name| definition(name, "d"));
+    let ring = serving(&[&plain[0], &plain[1], &plain[2], &plain[3], &plain[4], locked]).await;
     let key = &ring.operator;
-    let [a, b, _] = &ring.tools(key).await[..] else { panic!("three tools") };
-    ring.lists(key, "srv", &[&definition("a", "another"), &definition("b", "d"), &definition("new", "d")])
-        .await;
+    let tools = ring.tools(key).await;
+    let [a, b, l] = ["a", "b", "l"].map(|name| tools.iter().find(|tool| tool.name == name).unwrap());
+    let lock = pb::UpdateToolLocksRequest {
+        id: l.id.clone(),
+        set_json: r#"{"old":"x"}"#.into(),
+        ..Default::default()
+    };
+    said(ring.governance.update_tool_locks(key.asks(lock))).await.unwrap();
+    let relocked = locked.replace("old", "new");
+    let lists =
+        [&definition("a", "another"), &plain[1], &definition("new", "d"), &plain[3], &plain[4], &relocked];
+    ring.lists(key, "srv", &lists.map(String::as_str)).await;
+    let moved = ring.tools(key).await.into_iter().find(|tool| tool.name == "l").unwrap();
+    ring.approve(key, &moved).await.unwrap();
     let disable = pb::DisableToolRequest { id: b.id.clone(), ..Default::default() };
     said(ring.governance.disable_tool(key.asks(disable))).await.unwrap();
-    for (name, state) in [("a", "DRIFTED"), ("b", "DISABLED"), ("c", "REMOVED"), ("new", "UNAPPROVED")] {
+    for (name, state) in [
+        ("a", "DRIFTED"),
+        ("b", "DISABLED"),
+        ("c", "REMOVED"),
+        ("new", "UNAPPROVED"),
+        ("l", "LOCK_MISMATCH"),
+        ("too long a name ", "BAD_NAME"),
+    ] {
         let refused = call(&ring, key, &format!("srv__{name}"), "").await.unwrap_err();
         let info = refused.get_details_error_info().unwrap();
         assert_eq!((refused.code(), info.reason.as_str()), (Code::FailedPrecondition, "TOOL_NOT_SERVED"));
         assert_eq!(info.metadata["state"], state);
     }
-    for unknown in ["srv__x", "srv_a", "a", "srv__A", "srv__a "] {
+    let close = ["a", "b", "c", "new", "l", "served"].map(|name| {
+        [
+            name.to_owned(),
+            format!("srv__{}", name.to_uppercase()),
+            format!(" srv__{name}"),
+            format!("srv__{name} "),
+        ]
+    });
+    for unknown in close.iter().flatten().map(String::as_str).chain(["srv__x", "srv_a", "SRV__served"]) {
         let refused = call(&ring, key, unknown, "").await;
         assert_eq!(reason(refused), (Code::NotFound, "TOOL_NOT_FOUND".into()), "{unknown}");
     }
@@ -106,7 +179,7 @@ async fn law_05_an_agent_calls_exactly_what_it_lists() {
     assert_eq!(reason(unapproved), (Code::FailedPrecondition, "TOOL_NOT_SERVED".into()));
 }
 
-/// BR-073.
+/// BR-073
 #[tokio::test]
 async fn law_06_a_locked_input_is_sent_with_its_value_whatever_the_caller_sends() {
     let ring = serving(&[TAKES]).await;
@@ -183,7 +256,7 @@ async fn the_credential_of_syncs_is_not_used_for_calls_where_each_user_has_their
     assert_eq!(sent(&ring), []);
 }
 
-/// BR-067.
+/// BR-067
 #[tokio::test]
 async fn a_server_that_no_longer_knows_the_tool_is_listed_anew() {
     let ring = serving(&[&definition("a", "d")]).await;
