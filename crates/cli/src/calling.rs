@@ -27,6 +27,7 @@ pub(crate) async fn run(
         arguments_json: given(arguments, console)?,
         wants_progress: console.shows_progress,
         min_revision: String::new(),
+        log_level: String::new(),
     };
     let call = call_within(TOOL_CALL_DEADLINE, request);
     let events = connection.gateway().await?.call_tool(call).await?.into_inner();
@@ -69,7 +70,10 @@ async fn result(
             Ok(Some(CallToolResponse { event: Some(Event::Result(result)) })) => {
                 break Ok(result.result_json);
             }
-            Ok(Some(_) | None) => break Err(CommandError::Incomplete { field: "result" }),
+            Ok(Some(CallToolResponse { event: Some(Event::Log(_)) })) => {}
+            Ok(Some(CallToolResponse { event: None }) | None) => {
+                break Err(CommandError::Incomplete { field: "result" });
+            }
             Err(status) => break Err(status.into()),
         }
     };

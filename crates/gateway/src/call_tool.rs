@@ -10,7 +10,7 @@ use toolgate_domain::{
     decision::{Admitted, CallDenial, Denial, decide, decide_call},
     upstream::Auth,
 };
-use toolgate_upstream::{CallError, CallNotice, ListingError, SessionKey, ToolCall};
+use toolgate_upstream::{CallError, CallNotice, ListingError, LogLevel, SessionKey, ToolCall};
 
 use crate::{Gateway, gateway::BOUNDS};
 
@@ -35,6 +35,8 @@ pub struct CallTool {
     pub arguments: Arguments,
     /// Whether the caller wants to hear of progress.
     pub wants_progress: bool,
+    /// How much of the upstream's log of the call the caller wants to hear; `None` for nothing.
+    pub log_level: Option<LogLevel>,
     /// What the catalogue must have reached.
     pub min_revision: Option<Revision>,
 }
@@ -74,6 +76,7 @@ pub async fn call_tool(
         arguments: admitted.arguments.text(),
         shares: session_key(&call, upstream),
         wants_progress: call.wants_progress,
+        log_level: call.log_level,
     };
     let called = gateway.servers.call_tool(&endpoint, &sent, &BOUNDS, told).await;
     called.map_err(|error| {

@@ -15,4 +15,4 @@ mod schemas;
 
 pub use call_tool::{CallTool, ToolRef, call_tool};
 pub use gateway::Gateway;
-pub use toolgate_upstream::CallNotice;
+pub use toolgate_upstream::{CallNotice, LogLevel};

@@ -10,8 +10,8 @@ use toolgate_gateway::{CallNotice, CallTool, Gateway, ToolRef, call_tool};
 
 use crate::{Gate, convert::fields, rpc::Rpc};
 
-/// Progress that waits for a caller who reads slowly; what comes on top of it is not told.
-const MAX_WAITING_EVENTS: usize = 16;
+/// Progress and log entries that wait for a caller who reads slowly; what comes on top of them is not told.
+const MAX_WAITING_EVENTS: usize = 64;
 
 /// `ToolGateway` over the use case of a call.
 #[derive(Debug, Clone)]
@@ -33,13 +33,9 @@ impl GatewayService {
         let (gateway, gate) = (self.gateway.clone(), self.gate.clone());
         let (events, told) = mpsc::channel(MAX_WAITING_EVENTS);
         let calling = async move {
-            let progress = |CallNotice::Progress(members): CallNotice| {
-                let progress_json = format!("{{{members}}}");
-                let event = Event::Progress(pb::CallToolProgress { progress_json });
-                // Where the caller is behind, the next one tells it more.
-                let _ = events.try_send(Ok(response(event)));
-            };
-            let called = call_tool(&gateway, call, &progress).await;
+            // Where the caller is behind, the next one tells it more.
+            let tell = |notice| drop(events.try_send(Ok(response(event(notice)))));
+            let called = call_tool(&gateway, call, &tell).await;
             let last = match called {
                 Ok(result_json) => Ok(response(Event::Result(pb::CallToolResult { result_json }))),
                 Err(fault) => Err(gate.status(Rpc::CallTool, &fault)),
@@ -61,8 +57,18 @@ impl GatewayService {
             tool: tool_ref(ask.tool)?,
             arguments: arguments(&ask.arguments_json).map_err(|error| misread(&error))?,
             wants_progress: ask.wants_progress,
+            log_level: fields::optional(&ask.log_level, "log_level")?,
             min_revision: tokens.open_revision(&ask.min_revision, "min_revision")?,
         })
+    }
+}
+
+fn event(notice: CallNotice) -> Event {
+    match notice {
+        CallNotice::Progress(members) => {
+            Event::Progress(pb::CallToolProgress { progress_json: format!("{{{members}}}") })
+        }
+        CallNotice::Log(log_json) => Event::Log(pb::CallToolLog { log_json }),
     }
 }
 

@@ -52,14 +52,32 @@ pub(crate) struct Way {
     pub(crate) wording: Wording,
     /// Where the client can cancel it by a message of its own.
     pub(crate) cancellable: Option<Cancellable>,
+    /// How much of the log of the tool's server the client hears; `None` for nothing.
+    pub(crate) log_level: Option<&'static str>,
 }
 
-impl Way {
-    pub(crate) const TYPED: Self = Self { wording: Wording::Typed, cancellable: None };
+/// What a client hears of a call under way.
+#[derive(Debug, Default)]
+struct Hears {
+    /// Of progress, under this token (JSON text).
+    progress_token: Option<String>,
+    log_level: Option<&'static str>,
 }
 
-/// Answers a call: with one JSON document, or with a stream of events where the client wants to hear of progress and the
-/// tool tells any.
+impl Hears {
+    /// Nothing, where the client does not read events.
+    fn of(request: &Request<'_>, log_level: Option<&'static str>, headers: &HeaderMap) -> Self {
+        if !is_accepted(headers, EVENTS) {
+            return Self::default();
+        }
+        let token = request.params.get("_meta").and_then(|meta| meta.get("progressToken"));
+        let token = token.filter(|token| matches!(token.kind(), Kind::String | Kind::Number));
+        Self { progress_token: token.map(|token| token.text().to_owned()), log_level }
+    }
+}
+
+/// Answers a call: with one JSON document, or with a stream of events where the tool's server tells what the client wants to
+/// hear meanwhile.
 pub(crate) async fn answer<C: ToolCatalog>(
     face: &Face<C>,
     caller: &Caller,
@@ -67,28 +85,37 @@ pub(crate) async fn answer<C: ToolCatalog>(
     request: &Request<'_>,
     way: Way,
 ) -> Result<Response, Refusal> {
-    let Way { wording, cancellable } = way;
-    let token = request.params.get("_meta").and_then(|meta| meta.get("progressToken"));
-    let token = token.filter(|token| matches!(token.kind(), Kind::String | Kind::Number));
-    let token = token.filter(|_| is_accepted(headers, EVENTS)).map(|token| token.text().to_owned());
-    if token.is_none() {
+    let Way { wording, cancellable, log_level } = way;
+    let hears = Hears::of(request, log_level, headers);
+    if !is_accepted(headers, EVENTS) {
         check_accepted(headers, JSON)?;
     }
-    let events = begin(face, caller, request.params, token.is_some()).await?;
+    let events = begin(face, caller, request.params, &hears).await?;
     let mut events = match cancellable {
         Some(cancellable) => until_cancelled(events, cancellable),
         None => events,
     };
-    match (events.next().await, token) {
-        (Some(Ok(CallToolResponse { event: Some(Event::Progress(first)) })), Some(token)) => {
-            let telling = Telling { id: request.id.clone(), token, wording, caller: caller.clone() };
-            Ok(telling.stream(first.progress_json, events))
-        }
-        (first, _) => {
-            let members = last(first, events, caller, request.params, wording).await?;
-            Ok(Reply::result(&request.id, vec![members]).into_response(StatusCode::OK))
+    let telling = Telling { id: request.id.clone(), hears, wording, caller: caller.clone() };
+    let mut first = events.next().await;
+    while let Some(Ok(event)) = &first
+        && !is_last(event)
+    {
+        match telling.notice(event) {
+            Some(notice) => return Ok(telling.stream(notice, Some(events))),
+            None => first = events.next().await,
         }
     }
+    if is_accepted(headers, JSON) {
+        let members = last(first, events, caller, request.params, wording).await?;
+        return Ok(Reply::result(&request.id, vec![members]).into_response(StatusCode::OK));
+    }
+    let response = telling.response(first);
+    Ok(telling.stream(response, None))
+}
+
+/// Whether nothing follows.
+fn is_last(event: &CallToolResponse) -> bool {
+    matches!(event.event, Some(Event::Result(_)) | None)
 }
 
 /// The members of the result of a call whose progress nobody hears.
@@ -98,7 +125,7 @@ pub(crate) async fn members<C: ToolCatalog>(
     params: Params<'_>,
     wording: Wording,
 ) -> Result<Bytes, Refusal> {
-    let mut events = begin(face, caller, params, false).await?;
+    let mut events = begin(face, caller, params, &Hears::default()).await?;
     let first = events.next().await;
     last(first, events, caller, params, wording).await
 }
@@ -107,7 +134,7 @@ async fn begin<C: ToolCatalog>(
     face: &Face<C>,
     caller: &Caller,
     params: Params<'_>,
-    wants_progress: bool,
+    hears: &Hears,
 ) -> Result<CallEvents, Refusal> {
     let name = params.required("name")?;
     let arguments = params.get("arguments");
@@ -121,7 +148,8 @@ async fn begin<C: ToolCatalog>(
     let call = CallToolRequest {
         tool: Some(Tool::NamespacedName(name.clone().into_owned())),
         arguments_json: arguments.map(|arguments| arguments.text().to_owned()).unwrap_or_default(),
-        wants_progress,
+        wants_progress: hears.progress_token.is_some(),
+        log_level: hears.log_level.unwrap_or_default().to_owned(),
         ..CallToolRequest::default()
     };
     if name.is_empty() {
@@ -153,7 +181,9 @@ async fn last(
     wording: Wording,
 ) -> Result<Bytes, Refusal> {
     let mut next = first;
-    while let Some(Ok(CallToolResponse { event: Some(Event::Progress(_)) })) = next {
+    while let Some(Ok(event)) = &next
+        && !is_last(event)
+    {
         next = events.next().await;
     }
     let name = params.required("name")?;
@@ -215,24 +245,22 @@ fn refused(status: &Status, caller: &Caller, name: &str) -> Refusal {
     }
 }
 
-/// A call whose progress is told.
+/// A call of which something is told while it is under way.
 struct Telling {
     id: Id,
-    /// JSON text.
-    token: String,
+    hears: Hears,
     wording: Wording,
     caller: Caller,
 }
 
 impl Telling {
-    /// Progress after progress, then the response. Dropping it gives the call up.
-    fn stream(self, first: String, events: CallEvents) -> Response {
-        let opening = self.progress(&first);
-        let rest = stream::unfold(Some((self, events)), |state| async {
+    /// What was told first, then what `events` tell and the response. Dropping it gives the call up.
+    fn stream(self, opening: String, events: Option<CallEvents>) -> Response {
+        let rest = stream::unfold(events.map(|events| (self, events)), |state| async {
             let (telling, mut events) = state?;
             match events.next().await {
-                Some(Ok(CallToolResponse { event: Some(Event::Progress(progress)) })) => {
-                    Some((telling.progress(&progress.progress_json), Some((telling, events))))
+                Some(Ok(event)) if !is_last(&event) => {
+                    Some((telling.notice(&event).unwrap_or_default(), Some((telling, events))))
                 }
                 last => Some((telling.response(last), None)),
             }
@@ -246,11 +274,22 @@ impl Telling {
         (headers, Body::from_stream(told.map(|text| Ok::<_, Infallible>(Bytes::from(text))))).into_response()
     }
 
-    fn progress(&self, progress_json: &str) -> String {
-        let members = Wording::AsItIs.members(progress_json);
-        let comma = if members.is_empty() { "" } else { "," };
-        let params = format!(r#"{{"progressToken":{}{comma}{members}}}"#, self.token);
-        event(&format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{params}}}"#))
+    /// The notification of what is no result; `None` for what the client does not hear.
+    fn notice(&self, told: &CallToolResponse) -> Option<String> {
+        let (method, params) = match told.event.as_ref()? {
+            Event::Progress(progress) => {
+                let members = Wording::AsItIs.members(&progress.progress_json);
+                let comma = if members.is_empty() { "" } else { "," };
+                let token = self.hears.progress_token.as_ref()?;
+                ("notifications/progress", format!(r#"{{"progressToken":{token}{comma}{members}}}"#))
+            }
+            Event::Log(log) => {
+                self.hears.log_level?;
+                ("notifications/message", log.log_json.clone())
+            }
+            Event::Result(_) => return None,
+        };
+        Some(event(&format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#)))
     }
 
     fn response(&self, last: Option<Result<CallToolResponse, Status>>) -> String {

@@ -20,6 +20,7 @@ use crate::accepted::check_is_json;
 use crate::call::CallEvents;
 use crate::caller::Caller;
 use crate::limits::{MAX_CACHED_BYTES, MAX_CACHED_PAGES, MAX_REQUEST_BYTES, MAX_UNJUDGED_BYTES, REQUEST};
+use crate::log_levels::LogLevels;
 use crate::message::{self, Id, Message};
 use crate::pages::PageKey;
 use crate::refusal::Refusal;
@@ -35,6 +36,7 @@ pub(crate) struct Face<C> {
     pub(crate) pages: AnswerCache<PageKey>,
     pub(crate) sessions: SessionTokens,
     pub(crate) under_way: Arc<UnderWay>,
+    pub(crate) log_levels: LogLevels,
     /// JSON text.
     pub(crate) server_info: String,
     /// What `tool_list` tells of where rights are granted.
@@ -54,6 +56,7 @@ impl<C> Face<C> {
             pages: AnswerCache::new(MAX_CACHED_BYTES, MAX_CACHED_PAGES),
             sessions: SessionTokens::new(settings.sealer, settings.random),
             under_way: Arc::default(),
+            log_levels: LogLevels::default(),
             server_info: json!({"name": "toolgate", "version": settings.version}).to_string(),
             grant: settings.melbis_grant,
             public_origin: settings.public_origin,

@@ -28,6 +28,7 @@ mod service;
 
 mod built_in;
 mod call;
+mod log_levels;
 mod methods;
 mod notices;
 mod pages;

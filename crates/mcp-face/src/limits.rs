@@ -24,6 +24,9 @@ pub const MAX_BATCH_MESSAGES: usize = 64;
 /// Longest session id that is looked at; ours are far shorter.
 pub(crate) const MAX_SESSION_ID_BYTES: usize = 256;
 
+/// Sessions whose wish about logs is kept.
+pub(crate) const MAX_LOG_LEVELS: usize = 4096;
+
 /// Characters of a caller's text that an error repeats.
 pub(crate) const MAX_ECHO_CHARS: usize = 128;
 

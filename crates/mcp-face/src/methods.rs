@@ -11,8 +11,8 @@ use crate::message::Params;
 use crate::refusal::Refusal;
 use crate::{pages, service};
 
-/// What the server offers: tools, and word of their changes.
-pub(crate) const CAPABILITIES: &str = r#"{"tools":{"listChanged":true}}"#;
+/// What the server offers: tools, word of their changes, and what their servers log of a call.
+pub(crate) const CAPABILITIES: &str = r#"{"logging":{},"tools":{"listChanged":true}}"#;
 
 /// What is known to both eras, beside calls.
 pub(crate) enum Method {

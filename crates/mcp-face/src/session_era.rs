@@ -17,7 +17,7 @@ use crate::notices::{self, Wording};
 use crate::refusal::{CANCELLED, INVALID_PARAMS, METHOD_NOT_FOUND, Refusal};
 use crate::reply::{self, Reply};
 use crate::stateless_era::{self, PROTOCOL_VERSION};
-use crate::{call, service};
+use crate::{call, log_levels, service};
 
 /// The revisions, the one that is answered to a client of another first.
 pub(crate) const REVISIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -41,8 +41,14 @@ pub(crate) async fn answer<C: ToolCatalog>(
         Message::Request(request) if request.method == call::METHOD => {
             session(face, caller, headers)?;
             let cancellable = face.under_way.begin(id_of_session(headers), &request.id);
-            let way = call::Way { wording: call::Wording::AsItIs, cancellable: Some(cancellable) };
+            let log_level = Some(face.log_levels.of(id_of_session(headers)));
+            let way = call::Way { wording: call::Wording::AsItIs, cancellable: Some(cancellable), log_level };
             call::answer(face, caller, headers, request, way).await.map_err(within_a_session)
+        }
+        Message::Request(request) if request.method == "logging/setLevel" => {
+            session(face, caller, headers)?;
+            check_accepted(headers, JSON)?;
+            set_log_level(face, caller, headers, request).await.map_err(within_a_session)
         }
         Message::Request(request) => {
             session(face, caller, headers)?;
@@ -173,6 +179,21 @@ pub(crate) async fn notices<C: ToolCatalog>(
     session(face, caller, headers)?;
     check_accepted(headers, EVENTS)?;
     notices::stream(&face.catalog, caller, Wording::of_session()).await
+}
+
+async fn set_log_level<C: ToolCatalog>(
+    face: &Face<C>,
+    caller: &Caller,
+    headers: &HeaderMap,
+    request: &Request<'_>,
+) -> Result<Response, Refusal> {
+    service::admit(&*face.catalog, caller).await?;
+    let asked = request.params.required("level")?;
+    let level = log_levels::level(&asked).ok_or_else(|| {
+        Refusal::invalid_params("level: send one of debug to emergency, as MCP spells them")
+    })?;
+    face.log_levels.set(id_of_session(headers), level);
+    Ok(Reply::result(&request.id, Vec::new()).into_response(StatusCode::OK))
 }
 
 /// The id that was checked by [`session`].

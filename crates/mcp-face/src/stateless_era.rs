@@ -19,7 +19,7 @@ use crate::notices::{self, Wording};
 use crate::refusal::Refusal;
 use crate::reply::{self, Reply};
 use crate::session_era::REVISIONS;
-use crate::{call, service};
+use crate::{call, log_levels, service};
 
 /// The revision.
 pub(crate) const REVISION: &str = "2026-07-28";
@@ -76,7 +76,7 @@ async fn answer_request<C: ToolCatalog>(
         return listen(face, caller, headers, request).await;
     }
     if request.method == call::METHOD {
-        return call::answer(face, caller, headers, request, call::Way::TYPED).await;
+        return call::answer(face, caller, headers, request, way(request)?).await;
     }
     check_accepted(headers, JSON)?;
     let outcome = match (Method::of(&request.method), &*request.method) {
@@ -85,6 +85,17 @@ async fn answer_request<C: ToolCatalog>(
         (None, unknown) => return Err(Refusal::method_not_found(unknown)),
     };
     Ok(Reply::result(&request.id, members(outcome, &face.server_info)).into_response(StatusCode::OK))
+}
+
+/// A request of this era says itself what it wants to hear of logs.
+fn way(request: &Request<'_>) -> Result<call::Way, Refusal> {
+    let asked = request.params.meta("logLevel").map(|asked| {
+        asked
+            .as_str()
+            .and_then(|asked| log_levels::level(&asked))
+            .ok_or_else(|| incomplete("logLevel", "one of debug to emergency, as MCP spells them"))
+    });
+    Ok(call::Way { wording: call::Wording::Typed, cancellable: None, log_level: asked.transpose()? })
 }
 
 fn members(outcome: Outcome, server_info: &str) -> Vec<Bytes> {

@@ -1,18 +1,30 @@
 //! A call of a tool, from the endpoint to the text of the result.
 
 use tokio::time::{Instant, timeout_at};
-use toolgate_upstream::{CallBounds, CallError, CallNotice, Endpoint, ListingError, ToolCall};
+use toolgate_upstream::{CallBounds, CallError, CallNotice, Endpoint, ListingError, LogLevel, ToolCall};
 
 use crate::conversation::{Conversation, Deadline, Failure, Wire};
 use crate::envelope::Envelope;
 use crate::eras::{self, Era, Known};
 use crate::http::{HttpSession, HttpWire};
 use crate::kept::{Held, Kept};
+use crate::rpc::Notice;
 use crate::session_era::shake_hands;
 use crate::stdio::{Process, StdioWire};
 
 /// Who hears what a server tells of a call.
 pub(crate) type Told<'a> = &'a (dyn Fn(CallNotice) + Send + Sync);
+
+/// What a notice tells of a call of which so much of the log is wanted.
+pub(crate) fn of_call(notice: Notice, log_level: Option<LogLevel>) -> Option<CallNotice> {
+    match notice {
+        Notice::Progress(members) => Some(CallNotice::Progress(members)),
+        Notice::Log(level, params) if log_level.is_some_and(|least| level >= least) => {
+            Some(CallNotice::Log(params))
+        }
+        Notice::Log(..) | Notice::ToolsChanged | Notice::Acknowledged { .. } => None,
+    }
+}
 
 /// What calls go on in.
 #[derive(Debug, Default)]

@@ -2,12 +2,13 @@
 
 use serde_json::json;
 use toolgate_definition::scan;
-use toolgate_upstream::ListingError;
+use toolgate_upstream::{ListingError, LogLevel};
 
 use crate::rpc;
 
 const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// How a request says what it speaks.
@@ -22,16 +23,25 @@ pub(crate) enum Envelope {
 impl Envelope {
     /// The params whose members these are.
     pub(crate) fn params(self, members: &str) -> String {
-        self.params_telling(members, None)
+        self.params_telling(members, None, None)
     }
 
-    /// The same with the token under which progress is to be told.
-    pub(crate) fn params_telling(self, members: &str, progress_token: Option<u64>) -> String {
+    /// The same with the token under which progress is to be told, and with what is to be logged. A session has no way to ask
+    /// for that of one request.
+    pub(crate) fn params_telling(
+        self,
+        members: &str,
+        progress_token: Option<u64>,
+        log_level: Option<LogLevel>,
+    ) -> String {
         let mut meta = serde_json::Map::new();
         if let Self::Declaring(revision) = self {
             meta.insert(PROTOCOL_VERSION.into(), json!(revision));
             meta.insert(CLIENT_INFO.into(), client_info());
             meta.insert(CLIENT_CAPABILITIES.into(), json!({}));
+            if let Some(level) = log_level {
+                meta.insert(LOG_LEVEL.into(), json!(level.as_str()));
+            }
         }
         if let Some(token) = progress_token {
             meta.insert("progressToken".into(), json!(token));

@@ -115,7 +115,9 @@ async fn hear(
             if notices.contains(&Notice::Acknowledged { tools: false }) {
                 return Ok(FollowEnd::NotOffered);
             }
-            if !notices.is_empty() {
+            let tells_changes =
+                |notice: &Notice| matches!(notice, Notice::ToolsChanged | Notice::Acknowledged { .. });
+            if notices.iter().any(tells_changes) {
                 changed();
             }
             wire.reply(replies).await?;

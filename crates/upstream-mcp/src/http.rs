@@ -12,13 +12,14 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 use toolgate_outbound::{Client, Outbound, Response};
-use toolgate_upstream::{CallNotice, ListingError, RESERVED_HEADERS, Secret};
+use toolgate_upstream::{ListingError, LogLevel, RESERVED_HEADERS, Secret};
 use url::Url;
 
+use crate::call::{Told, of_call};
 use crate::conversation::{Failure, Wire};
 use crate::limits::FAREWELL;
 use crate::meter::Meter;
-use crate::rpc::{self, Delivery, Inbox, Notice, Request};
+use crate::rpc::{self, Delivery, Inbox, Request};
 use answer::{Body, body_kind, read_document, refusal, unauthorized, unreachable};
 pub(crate) use event_stream::EventStream;
 
@@ -35,7 +36,9 @@ pub(crate) struct HttpWire<'a> {
     headers: HeaderMap,
     session_was_lost: bool,
     /// Who hears what the server tells of a request under way.
-    told: &'a (dyn Fn(CallNotice) + Send + Sync),
+    told: Told<'a>,
+    /// How much of the server's log is told.
+    log_level: Option<LogLevel>,
 }
 
 /// A session that was opened, for other wires to go on in.
@@ -61,12 +64,13 @@ impl<'a> HttpWire<'a> {
             headers,
             session_was_lost: false,
             told: &|_| {},
+            log_level: None,
         })
     }
 
     /// The same, with somebody who hears what is told meanwhile.
-    pub(crate) fn telling(self, told: &'a (dyn Fn(CallNotice) + Send + Sync)) -> Self {
-        Self { told, ..self }
+    pub(crate) fn telling(self, told: Told<'a>, log_level: Option<LogLevel>) -> Self {
+        Self { told, log_level, ..self }
     }
 
     /// The session that it is in.
@@ -137,11 +141,7 @@ impl<'a> HttpWire<'a> {
         while let Some(texts) = events.next(meter).await? {
             for text in texts {
                 let Delivery { answer, replies, notices } = inbox.deliver(&text)?;
-                for notice in notices {
-                    if let Notice::Progress(members) = notice {
-                        (self.told)(CallNotice::Progress(members));
-                    }
-                }
+                notices.into_iter().filter_map(|notice| of_call(notice, self.log_level)).for_each(self.told);
                 if let Some(answer) = answer {
                     return Ok(answer?);
                 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use toolgate_definition::json::{ParseError, quote};
 use toolgate_definition::scan;
-use toolgate_upstream::{ListingError, ToolCall};
+use toolgate_upstream::{ListingError, LogLevel, ToolCall};
 
 use crate::envelope::Envelope;
 
@@ -34,7 +34,7 @@ impl Request {
     /// A call, which tells its progress under its own id.
     pub(crate) fn call(id: u64, call: &ToolCall<'_>, envelope: Envelope) -> Self {
         let members = format!(r#""name":{},"arguments":{}"#, quote(call.name), call.arguments);
-        let params = envelope.params_telling(&members, call.wants_progress.then_some(id));
+        let params = envelope.params_telling(&members, call.wants_progress.then_some(id), call.log_level);
         let name = Some(call.name.to_owned());
         Self { name, ..Self::new(id, "tools/call", &params, envelope.declares()) }
     }
@@ -73,6 +73,11 @@ pub(crate) fn addressee(text: &str) -> Option<u64> {
     id.trim_matches('"').parse().ok()
 }
 
+/// Whether a message is an entry of the server's log.
+pub(crate) fn is_log(text: &str) -> bool {
+    member_at(text, &["method"]).and_then(string).is_some_and(|method| method == "notifications/message")
+}
+
 /// Takes a server's messages until one answers our request.
 #[derive(Debug)]
 pub(crate) struct Inbox {
@@ -97,6 +102,8 @@ pub(crate) enum Notice {
     Acknowledged { tools: bool },
     /// `notifications/progress` of our request: the other members of its params, in their exact texts.
     Progress(String),
+    /// `notifications/message`: its level, and the exact text of its params.
+    Log(LogLevel, String),
 }
 
 /// What one message means to whoever waits for an answer.
@@ -192,6 +199,7 @@ fn read(text: &str, awaited: u64) -> Result<Message<'_>, ListingError> {
 fn notice(method: &str, params: Option<&str>, awaited: u64) -> Option<Notice> {
     match method {
         "notifications/progress" => progress(params?, awaited),
+        "notifications/message" => log(params?),
         "notifications/tools/list_changed" => Some(Notice::ToolsChanged),
         "notifications/subscriptions/acknowledged" => {
             let granted = params.and_then(|params| member_at(params, &["notifications", "toolsListChanged"]));
@@ -207,6 +215,11 @@ fn progress(params: &str, awaited: u64) -> Option<Notice> {
     let others = members.iter().filter(|(name, _)| name != "progressToken");
     let texts: Vec<_> = others.map(|(name, value)| format!("{}:{value}", quote(name))).collect();
     Some(Notice::Progress(texts.join(",")))
+}
+
+fn log(params: &str) -> Option<Notice> {
+    let level = member_at(params, &["level"]).and_then(string)?.parse().ok()?;
+    Some(Notice::Log(level, params.to_owned()))
 }
 
 /// Whether an id is ours. JSON-RPC wants it back as it was sent; some servers send back its text, which is taken too,

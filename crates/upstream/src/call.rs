@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::ListingError;
+use crate::{ListingError, LogLevel};
 
 /// Whose calls may share what a server keeps between calls: a session, a process. Calls with different ones never do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,6 +20,8 @@ pub struct ToolCall<'a> {
     pub shares: SessionKey,
     /// Whether the server is asked to tell its progress.
     pub wants_progress: bool,
+    /// How much of what the server logs of the call is wanted; `None` for nothing.
+    pub log_level: Option<LogLevel>,
 }
 
 impl fmt::Debug for ToolCall<'_> {
@@ -45,6 +47,8 @@ pub struct CallBounds {
 pub enum CallNotice {
     /// Its progress: the exact texts of the members of the notification's params, `progressToken` left out.
     Progress(String),
+    /// An entry of its log, at least as severe as was asked for: the exact text of the notification's params.
+    Log(String),
 }
 
 /// Why a call has no result.

@@ -11,11 +11,13 @@ mod call;
 mod endpoint;
 mod follow;
 mod listing;
+mod log_level;
 
 pub use call::{CallBounds, CallError, CallNotice, SessionKey, ToolCall};
 pub use endpoint::{Endpoint, RESERVED_HEADERS, Secret};
 pub use follow::FollowEnd;
 pub use listing::{Bounds, Incomplete, Listing, ListingEnd, ListingError};
+pub use log_level::{LogLevel, NotALevel};
 
 use async_trait::async_trait;
 

@@ -2694,6 +2694,10 @@ pub struct CallToolRequest {
     /// As in ListToolsRequest: what the catalogue must have reached before the call is decided.
     #[prost(string, tag = "6")]
     pub min_revision: ::prost::alloc::string::String,
+    /// How much of the upstream's log of this call is wanted: `debug`, `info`, `notice`, `warning`, `error`, `critical`,
+    /// `alert` or `emergency`, and what is more severe; empty for none.
+    #[prost(string, tag = "8")]
+    pub log_level: ::prost::alloc::string::String,
     /// The tool. Required.
     #[prost(oneof = "call_tool_request::Tool", tags = "2, 3")]
     pub tool: ::core::option::Option<call_tool_request::Tool>,
@@ -2715,7 +2719,7 @@ pub mod call_tool_request {
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CallToolResponse {
     /// What it is.
-    #[prost(oneof = "call_tool_response::Event", tags = "1, 2")]
+    #[prost(oneof = "call_tool_response::Event", tags = "1, 2, 3")]
     pub event: ::core::option::Option<call_tool_response::Event>,
 }
 /// Nested message and enum types in `CallToolResponse`.
@@ -2729,6 +2733,9 @@ pub mod call_tool_response {
         /// The result. Once, at the end.
         #[prost(message, tag = "2")]
         Result(super::CallToolResult),
+        /// The upstream logs something. Any number of times, before the result.
+        #[prost(message, tag = "3")]
+        Log(super::CallToolLog),
     }
 }
 /// The progress of a call.
@@ -2737,6 +2744,13 @@ pub struct CallToolProgress {
     /// JSON text of an object: the params of the upstream's `notifications/progress` without `progressToken`.
     #[prost(string, tag = "1")]
     pub progress_json: ::prost::alloc::string::String,
+}
+/// An entry of the upstream's log of a call.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CallToolLog {
+    /// JSON text of an object: the params of the upstream's `notifications/message`.
+    #[prost(string, tag = "1")]
+    pub log_json: ::prost::alloc::string::String,
 }
 /// The result of a call.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2828,7 +2842,7 @@ pub mod tool_gateway_client {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
-        /// Calls a tool: what its upstream tells of its progress, if that was asked for, then one result, then the end.
+        /// Calls a tool: what its upstream tells of its progress and logs, if that was asked for, then one result, then the end.
         ///
         /// Takes `mcp:call`. Only tools in the state SERVED that reach the caller are called; what is refused is refused before
         /// anything is sent to the upstream:
@@ -2873,7 +2887,7 @@ pub mod tool_gateway_server {
                 Item = std::result::Result<super::CallToolResponse, tonic::Status>,
             > + std::marker::Send
             + 'static;
-        /// Calls a tool: what its upstream tells of its progress, if that was asked for, then one result, then the end.
+        /// Calls a tool: what its upstream tells of its progress and logs, if that was asked for, then one result, then the end.
         ///
         /// Takes `mcp:call`. Only tools in the state SERVED that reach the caller are called; what is refused is refused before
         /// anything is sent to the upstream:

@@ -207,6 +207,7 @@ pub(crate) async fn called(
                 assert!(events.next().await.is_none(), "nothing follows the result");
                 return Ok((progress, result.result_json));
             }
+            Some(Event::Log(log)) => progress.push(log.log_json),
             None => panic!("an event says something"),
         }
     }

@@ -1,6 +1,6 @@
 use tonic::Code;
 
-use crate::double::{Face, KEY, META, failing, modern, progress, request, result};
+use crate::double::{Face, KEY, META, failing, log, modern, progress, request, result};
 
 const A: &str = r#"{"name":"s__a","inputSchema":{}}"#;
 
@@ -36,6 +36,10 @@ async fn arguments_and_results_pass_as_they_are_spelt_in_both_eras() {
     assert_eq!(sent, [arguments, arguments, ""]);
     assert!(calls.iter().all(|called| called.authorization.as_deref() == Some(KEY)));
     assert!(calls.iter().all(|called| !called.request.wants_progress));
+}
+
+fn session_message(members: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":"c",{members}}}"#)
 }
 
 #[tokio::test]
@@ -114,6 +118,46 @@ async fn progress_is_told_to_who_asks_for_it_under_its_own_token() {
     *face.double.events.lock().unwrap() =
         vec![Ok(progress("{}")), Err(failing(Code::Unavailable, "UPSTREAM_FAILED"))];
     assert!(session.send(&asking).await.text.ends_with("\"isError\":true}}\n\n"));
+}
+
+#[tokio::test]
+async fn a_log_is_told_as_far_as_the_client_wants_to_hear_it() {
+    let face = Face::new(&[A]);
+    let session = face.session("2025-11-25").await;
+    let logs = || {
+        let told = [log(r#"{"level":"error","data":1.0}"#), result(r#"{"content":[]}"#)];
+        *face.double.events.lock().unwrap() = told.into_iter().map(Ok).collect();
+    };
+    let asked = || face.double.calls.lock().unwrap().last().unwrap().request.log_level.clone();
+    let entry = "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"error\",\"data\":1.0}}\n\n";
+    let asking = in_session(r#""name":"s__a""#);
+    logs();
+    let told = session.send(&asking).await.text;
+    assert!(told.starts_with(entry) && told.contains(r#""result":{"content":[]}"#), "{told}");
+    assert_eq!(asked(), "info", "of a session that did not say");
+    let set = |level: &str| {
+        session_message(&format!(r#""method":"logging/setLevel","params":{{"level":{level}}}"#))
+    };
+    assert_eq!(session.send(&set(r#""critical""#)).await.text, r#"{"jsonrpc":"2.0","id":"c","result":{}}"#);
+    session.send(&asking).await;
+    assert_eq!(asked(), "critical");
+    let other = face.session("2025-11-25").await;
+    other.send(&asking).await;
+    assert_eq!(asked(), "info", "a wish is of one session");
+    for level in [r#""loud""#, "7", "null"] {
+        assert_eq!(session.send(&set(level)).await.refused(), (200, -32602), "{level}");
+    }
+
+    face.send(named("s__a"), call(r#""name":"s__a""#)).await;
+    assert_eq!(asked(), "", "a stateless client says so with each request");
+    let meta = META.replace("}}", r#"},"io.modelcontextprotocol/logLevel":"debug"}"#);
+    let body =
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{{meta},"name":"s__a"}}}}"#);
+    logs();
+    assert!(face.send(named("s__a"), body.clone()).await.text.starts_with(entry));
+    assert_eq!(asked(), "debug");
+    let loud = body.replace(r#""debug""#, r#""loud""#);
+    assert_eq!(face.send(named("s__a"), loud).await.refused(), (400, -32602));
 }
 
 #[tokio::test]

@@ -226,6 +226,11 @@ pub(crate) fn result(result_json: &str) -> CallToolResponse {
     CallToolResponse { event: Some(call_tool_response::Event::Result(result)) }
 }
 
+pub(crate) fn log(log_json: &str) -> CallToolResponse {
+    let log = CallToolLog { log_json: log_json.to_owned() };
+    CallToolResponse { event: Some(call_tool_response::Event::Log(log)) }
+}
+
 pub(crate) fn progress(progress_json: &str) -> CallToolResponse {
     let progress = CallToolProgress { progress_json: progress_json.to_owned() };
     CallToolResponse { event: Some(call_tool_response::Event::Progress(progress)) }

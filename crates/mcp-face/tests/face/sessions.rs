@@ -23,7 +23,7 @@ async fn a_session_opens_in_the_revision_asked_for_or_else_the_newest() {
         let opened = face.send(post(), initialize(asked)).await;
         let expected = json!({
             "protocolVersion": agreed,
-            "capabilities": {"tools": {"listChanged": true}},
+            "capabilities": {"logging": {}, "tools": {"listChanged": true}},
             "serverInfo": {"name": "toolgate", "version": "1.2.3"},
         });
         assert_eq!(opened.json()["result"], expected);

@@ -13,7 +13,7 @@ async fn discovery_tells_versions_capabilities_and_who_answers() {
         "ttlMs": 3_600_000,
         "cacheScope": "private",
         "supportedVersions": VERSIONS,
-        "capabilities": {"tools": {"listChanged": true}},
+        "capabilities": {"logging": {}, "tools": {"listChanged": true}},
         "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "toolgate", "version": "1.2.3"}},
     });
     assert_eq!(answer.json()["result"], expected);

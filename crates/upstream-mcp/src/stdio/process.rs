@@ -8,15 +8,15 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
-use toolgate_upstream::{CallBounds, CallNotice, ListingError, ToolCall};
+use toolgate_upstream::{CallBounds, ListingError, ToolCall};
 
 use super::{Child, StdioWire, ended};
-use crate::call::Told;
+use crate::call::{Told, of_call};
 use crate::conversation::Failure;
 use crate::envelope::Envelope;
 use crate::limits::{MAX_CALL_LINE_BYTES, MAX_WAITING_LINES};
 use crate::meter::over;
-use crate::rpc::{self, Delivery, Inbox, Notice, Request};
+use crate::rpc::{self, Delivery, Inbox, Request};
 
 /// A server at the other end of two pipes, its handshake done. Cheap to clone; it ends with the last clone.
 #[derive(Debug, Clone)]
@@ -78,11 +78,7 @@ impl Process {
                 return Err(over(bounds.max_answer_bytes, "bytes in one answer").into());
             }
             let Delivery { answer, notices, .. } = inbox.deliver(&line)?;
-            for notice in notices {
-                if let Notice::Progress(members) = notice {
-                    told(CallNotice::Progress(members));
-                }
-            }
+            notices.into_iter().filter_map(|notice| of_call(notice, call.log_level)).for_each(told);
             if let Some(answer) = answer {
                 waiting.is_answered = true;
                 return Ok(self.0.envelope.checked_call(answer?)?);
@@ -106,6 +102,13 @@ impl Drop for Running {
 }
 
 impl Asked {
+    /// The one call that waits: whose an entry of the log is cannot be told where there are more.
+    fn only(&self) -> Option<mpsc::UnboundedSender<String>> {
+        let waiting = self.lock();
+        let mut calls = waiting.as_ref()?.values();
+        calls.next().filter(|_| calls.next().is_none()).cloned()
+    }
+
     /// The map is whole even where a holder of the lock panicked.
     fn lock(&self) -> MutexGuard<'_, Option<HashMap<u64, mpsc::UnboundedSender<String>>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
@@ -153,6 +156,8 @@ async fn read(mut child: Child, asked: Arc<Asked>, replies: mpsc::WeakSender<Str
             let sender = asked.lock().as_ref().and_then(|waiting| waiting.get(&id).cloned());
             // It may have been given up meanwhile.
             let _ = sender.map(|sender| sender.send(line));
+        } else if let Some(only) = rpc::is_log(&line).then(|| asked.only()).flatten() {
+            let _ = only.send(line);
         } else if let Ok(Delivery { replies: ours, .. }) = Inbox::of_server().deliver(&line)
             && let Some(lines) = replies.upgrade()
         {

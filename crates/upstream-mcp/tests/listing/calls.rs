@@ -6,7 +6,8 @@ use toolgate_outbound::{Outbound, Private};
 use toolgate_test_support::eventually::eventually;
 use toolgate_test_support::mcp_server::{Reply, ScriptedServer};
 use toolgate_upstream::{
-    CallBounds, CallError, CallNotice, Endpoint, ListingError, SessionKey, ToolCall, ToolCalls, ToolServers,
+    CallBounds, CallError, CallNotice, Endpoint, ListingError, LogLevel, SessionKey, ToolCall, ToolCalls,
+    ToolServers,
 };
 use toolgate_upstream_mcp::{McpServers, StdioAllow};
 
@@ -23,7 +24,13 @@ fn call_bounds() -> CallBounds {
 }
 
 fn call(shares: u8) -> ToolCall<'static> {
-    ToolCall { name: "a", arguments: ARGUMENTS, shares: SessionKey([shares; 16]), wants_progress: false }
+    ToolCall {
+        name: "a",
+        arguments: ARGUMENTS,
+        shares: SessionKey([shares; 16]),
+        wants_progress: false,
+        log_level: None,
+    }
 }
 
 async fn run(servers: &McpServers, server: &ScriptedServer, shares: u8) -> Result<String, CallError> {
@@ -162,15 +169,50 @@ async fn progress_of_the_call_is_told_and_no_other() {
         )
     };
     let answer = "data: {\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"content\":[]}}\n\n";
-    let stream = [progress("$ID", "0.50"), progress("99", "7"), progress("$ID", "1"), answer.into()].concat();
+    let log = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"error\",\"data\":1}}\n\n";
+    let stream =
+        [log.to_owned(), progress("$ID", "0.50"), progress("99", "7"), progress("$ID", "1"), answer.into()]
+            .concat();
     server.reply("tools/call", Reply::events(&stream));
     let told = Mutex::new(Vec::new());
     let wanting = ToolCall { wants_progress: true, ..call(1) };
-    let hear = |CallNotice::Progress(members): CallNotice| told.lock().unwrap().push(members);
+    let hear = |notice: CallNotice| match notice {
+        CallNotice::Progress(members) => told.lock().unwrap().push(members),
+        CallNotice::Log(params) => panic!("nobody asked for {params}"),
+    };
     servers().call_tool(&endpoint(&server), &wanting, &call_bounds(), &hear).await.unwrap();
     assert_eq!(*told.lock().unwrap(), [r#""progress":0.50,"message":"a""#, r#""progress":1,"message":"a""#]);
     let sent: Value = serde_json::from_str(&server.received_for("tools/call")[0].body).unwrap();
     assert_eq!(sent["params"]["_meta"]["progressToken"], sent["id"]);
+}
+
+#[tokio::test]
+async fn of_the_log_as_much_is_told_as_was_asked_for() {
+    let entry = |level: &str| {
+        format!(
+            "data: {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{{\"level\":\"{level}\",\"data\":1.0}}}}\n\n"
+        )
+    };
+    let answer = "data: {\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"content\":[]}}\n\n";
+    let levels = ["debug", "info", "warning", "emergency", "loud"].map(entry);
+    let stream = [levels.concat(), answer.to_owned()].concat();
+    let (older, newer) = (ScriptedServer::start().await, ScriptedServer::start().await);
+    newer.speak_statelessly(&["2026-07-28"]);
+    for server in [&older, &newer] {
+        server.reply("tools/call", Reply::events(&stream));
+        let told = Mutex::new(Vec::new());
+        let hear = |notice: CallNotice| {
+            if let CallNotice::Log(params) = notice {
+                told.lock().unwrap().push(params);
+            }
+        };
+        let wanting = ToolCall { log_level: Some(LogLevel::Warning), ..call(1) };
+        servers().call_tool(&endpoint(server), &wanting, &call_bounds(), &hear).await.unwrap();
+        let expected = [r#"{"level":"warning","data":1.0}"#, r#"{"level":"emergency","data":1.0}"#];
+        assert_eq!(*told.lock().unwrap(), expected);
+    }
+    let sent: Value = serde_json::from_str(&newer.received_for("tools/call")[0].body).unwrap();
+    assert_eq!(sent["params"]["_meta"]["io.modelcontextprotocol/logLevel"], "warning");
 }
 
 #[tokio::test]
