@@ -5,6 +5,10 @@
 //!
 //! Start reading at `serve`, then `compose`.
 
+/// A call allocates a few hundred times, on whichever thread it is at; this allocator is made for that.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 mod admin;
 mod ambient;
 mod arguments;
