@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use toolgate_catalog::{Revision, Snapshot, ToolEntry, View, endpoint};
+use toolgate_catalog::{Revision, Sight, Snapshot, ToolEntry, View, endpoint};
 use toolgate_definition::arguments::Arguments;
 use toolgate_domain::{
-    AgentId, ClientId, Fault, KeyId, ToolId, Upstream,
+    AgentId, ClientId, Fault, KeyId, Tool, ToolId, Upstream,
     decision::{Admitted, CallDenial, Denial, decide, decide_call},
     upstream::Auth,
 };
@@ -64,8 +64,9 @@ pub async fn call_tool(
     told: &(dyn Fn(CallNotice) + Send + Sync),
 ) -> Result<String, Fault> {
     let snapshot = gateway.catalog.snapshot(call.client, call.min_revision).await?;
-    let (entry, upstream) = resolve(&snapshot, &call)?;
-    let admitted = admit(gateway, &snapshot, &entry, &call)?;
+    let sight = snapshot.sight(View::Raw, call.agent);
+    let (entry, upstream) = resolve(&snapshot, &sight, &call.tool)?;
+    let admitted = admit(gateway, &sight, &entry.tool, call.arguments.clone())?;
     if upstream.auth() == Auth::PerUser {
         return Err(Fault::UpstreamFailed { problem: NO_USER.to_owned(), may_have_run: false });
     }
@@ -87,9 +88,12 @@ pub async fn call_tool(
 
 /// The tool by the stored mapping of names, never by taking a name apart. Of several that go by one name, a caller means
 /// the one that it can use.
-fn resolve<'s>(snapshot: &'s Snapshot, call: &CallTool) -> Result<(Arc<ToolEntry>, &'s Upstream), Fault> {
-    let sight = snapshot.sight(View::Raw, call.agent);
-    let entry = match &call.tool {
+fn resolve<'s>(
+    snapshot: &'s Snapshot,
+    sight: &Sight,
+    tool: &ToolRef,
+) -> Result<(Arc<ToolEntry>, &'s Upstream), Fault> {
+    let entry = match tool {
         ToolRef::Id(id) => snapshot.tool(*id).filter(|entry| sight.holds(&entry.tool)),
         ToolRef::Name(name) => {
             let reached = || snapshot.tools_named(name).filter(|entry| sight.holds(&entry.tool));
@@ -102,16 +106,9 @@ fn resolve<'s>(snapshot: &'s Snapshot, call: &CallTool) -> Result<(Arc<ToolEntry
     Ok((Arc::clone(entry), &upstream.upstream))
 }
 
-fn admit(
-    gateway: &Gateway,
-    snapshot: &Snapshot,
-    entry: &ToolEntry,
-    call: &CallTool,
-) -> Result<Admitted, Fault> {
-    let tool = &entry.tool;
-    let sight = snapshot.sight(View::Served, call.agent);
+fn admit(gateway: &Gateway, sight: &Sight, tool: &Tool, arguments: Arguments) -> Result<Admitted, Fault> {
     let schema = gateway.schemas.of(&tool.definition);
-    decide_call(sight.reach(), tool, call.arguments.clone(), &schema).map_err(|denial| match denial {
+    decide_call(sight.reach(), tool, arguments, &schema).map_err(|denial| match denial {
         CallDenial::Tool(Denial::NotReached) => Fault::ToolNotFound,
         CallDenial::Tool(Denial::NotServed(state)) => Fault::ToolNotServed { state, remedy: tool.remedy() },
         CallDenial::Misfits(misfits) => Fault::ArgumentsMisfit(misfits),
