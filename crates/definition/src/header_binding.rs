@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use thiserror::Error;
 
 use crate::Definition;
-use crate::json::{Kind, Node, Pointer};
+use crate::arguments::Arguments;
+use crate::json::{Decimal, Kind, Node, Pointer};
 
 /// The annotation that binds an input to a request header.
 const ANNOTATION: &str = "x-mcp-header";
@@ -50,17 +51,57 @@ impl HeaderBindingFault {
     }
 }
 
-/// Judges every `x-mcp-header` of a definition's input schema.
-///
-/// # Errors
-///
-/// The first one, in text order, that is not the name of a header (an HTTP token), stands twice in the schema ignoring
-/// case, or stands anywhere but on a string, integer or boolean input that is reached through `properties` alone.
-pub fn check_header_bindings(definition: &Definition) -> Result<(), HeaderBindingFault> {
-    let document = definition.document();
-    let Some(schema) = document.root().get("inputSchema") else { return Ok(()) };
-    let mut walk = Walk { seen: HashSet::new(), place: vec!["inputSchema".into()] };
-    walk.schema(schema, Reach::Root)
+/// The inputs of a definition that its input schema binds to request headers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HeaderBindings(Vec<Binding>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Binding {
+    header: String,
+    /// The names that lead to the input.
+    input: Vec<String>,
+}
+
+impl HeaderBindings {
+    /// Those of a definition, in text order.
+    ///
+    /// # Errors
+    ///
+    /// The first `x-mcp-header`, in text order, that is not the name of a header (an HTTP token), stands twice in the
+    /// schema ignoring case, or stands anywhere but on a string, integer or boolean input that is reached through
+    /// `properties` alone.
+    pub fn of(definition: &Definition) -> Result<Self, HeaderBindingFault> {
+        let document = definition.document();
+        let mut walk =
+            Walk { found: Self::default(), seen: HashSet::new(), place: vec!["inputSchema".into()] };
+        if let Some(schema) = document.root().get("inputSchema") {
+            walk.schema(schema, Reach::Root)?;
+        }
+        Ok(walk.found)
+    }
+
+    /// The headers that repeat these arguments, with their values: a string as it is, an integer in its plain decimal
+    /// form, `true` or `false`. An input that is not sent, or is none of these, is not repeated.
+    pub fn headers(&self, arguments: &Arguments) -> Vec<(String, String)> {
+        if self.0.is_empty() {
+            return Vec::new();
+        }
+        let document = arguments.document();
+        let value = |binding: &Binding| {
+            let sent = binding.input.iter().try_fold(document.root(), |node, name| node.get(name));
+            sent.and_then(repeated).map(|value| (binding.header.clone(), value))
+        };
+        self.0.iter().filter_map(value).collect()
+    }
+}
+
+fn repeated(sent: Node<'_>) -> Option<String> {
+    match sent.kind() {
+        Kind::String => sent.as_str().map(Cow::into_owned),
+        Kind::Number => Some(Decimal::read(sent.text()).plain().unwrap_or_else(|| sent.text().to_owned())),
+        Kind::Bool => Some(sent.text().to_owned()),
+        Kind::Null | Kind::Array | Kind::Object => None,
+    }
 }
 
 /// How a schema is reached from the root.
@@ -72,6 +113,7 @@ enum Reach {
 }
 
 struct Walk<'a> {
+    found: HeaderBindings,
     /// Header names in lower case.
     seen: HashSet<String>,
     place: Vec<Cow<'a, str>>,
@@ -138,6 +180,8 @@ impl<'a> Walk<'a> {
         if !self.seen.insert(name.to_ascii_lowercase()) {
             return Err(self.fault("names a header that another input is bound to"));
         }
+        let input = self.place.iter().skip(2).step_by(2).map(|name| name.to_string()).collect();
+        self.found.0.push(Binding { header: name.into_owned(), input });
         Ok(())
     }
 
@@ -158,9 +202,13 @@ fn is_token(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn check(schema: &str) -> Result<(), HeaderBindingFault> {
+    fn bindings(schema: &str) -> Result<HeaderBindings, HeaderBindingFault> {
         let text = format!(r#"{{"name":"a","inputSchema":{schema}}}"#);
-        check_header_bindings(&Definition::parse(&text).unwrap())
+        HeaderBindings::of(&Definition::parse(&text).unwrap())
+    }
+
+    fn check(schema: &str) -> Result<(), HeaderBindingFault> {
+        bindings(schema).map(drop)
     }
 
     fn property(annotated: &str) -> String {
@@ -250,6 +298,33 @@ mod tests {
                 .to_owned(),
         ] {
             assert_eq!(check(&schema), Ok(()), "{schema}");
+        }
+    }
+
+    #[test]
+    fn what_is_sent_for_a_bound_input_is_repeated_in_its_header() {
+        let bound = |input_type: &str, header: &str| {
+            format!(r#"{{"type":"{input_type}","x-mcp-header":"{header}"}}"#)
+        };
+        let (text, flag, count) =
+            (bound("string", "Text"), bound("boolean", "Flag"), bound("integer", "Count"));
+        let schema = format!(
+            r#"{{"properties":{{"s":{text},"in":{{"properties":{{"b":{flag},"properties":{count}}}}}}}}}"#
+        );
+        let bindings = bindings(&schema).unwrap();
+        for (sent, headers) in [
+            (r#"{"s":"a \u00e9","in":{"b":true,"properties":7}}"#, "Text=a é Flag=true Count=7"),
+            (r#"{"in":{"properties":-1.50e2,"b":false}}"#, "Flag=false Count=-150"),
+            (r#"{"s":"","in":{"properties":9007199254740993}}"#, "Text= Count=9007199254740993"),
+            (r#"{"in":{"properties":-0.0}}"#, "Count=0"),
+            (r#"{"in":{"properties":1e400}}"#, "Count=1e400"),
+            (r#"{"s":null,"in":{"b":[],"properties":{}}}"#, ""),
+            (r#"{"s":["a"],"in":7}"#, ""),
+            ("{}", ""),
+        ] {
+            let told = bindings.headers(&Arguments::parse(sent).unwrap());
+            let told: Vec<_> = told.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            assert_eq!(told.join(" "), headers, "{sent}");
         }
     }
 }

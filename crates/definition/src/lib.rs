@@ -35,5 +35,5 @@ pub use definition::{Definition, claimed_name};
 pub use effect::{Effect, effect};
 pub use fault::DefinitionFault;
 pub use fingerprint::{Fingerprint, FingerprintSyntaxError};
-pub use header_binding::{HeaderBindingFault, check_header_bindings};
+pub use header_binding::{HeaderBindingFault, HeaderBindings};
 pub use surgery::served_definition;

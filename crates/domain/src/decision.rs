@@ -81,6 +81,8 @@ pub enum CallDenial {
 pub struct Admitted {
     /// What is to be sent.
     pub arguments: Arguments,
+    /// The headers that repeat some of them, with their values (`x-mcp-header`).
+    pub headers: Vec<(String, String)>,
     /// Why the approved input schema could not judge the arguments, where it could not: the upstream has to.
     pub unjudged: Option<String>,
 }
@@ -98,9 +100,10 @@ pub fn decide_call(
 ) -> Result<Admitted, CallDenial> {
     decide(reach, tool).map_err(CallDenial::Tool)?;
     let arguments = sent.with(&tool.ruled.locks);
-    match schema.judge(&arguments, &tool.ruled.locks) {
-        Judgement::Fits => Ok(Admitted { arguments, unjudged: None }),
-        Judgement::CannotBeJudged(reason) => Ok(Admitted { arguments, unjudged: Some(reason) }),
-        Judgement::Misfits(misfits) => Err(CallDenial::Misfits(misfits)),
-    }
+    let unjudged = match schema.judge(&arguments, &tool.ruled.locks) {
+        Judgement::Fits => None,
+        Judgement::CannotBeJudged(reason) => Some(reason),
+        Judgement::Misfits(misfits) => return Err(CallDenial::Misfits(misfits)),
+    };
+    Ok(Admitted { headers: schema.headers().headers(&arguments), arguments, unjudged })
 }

@@ -75,6 +75,7 @@ pub async fn call_tool(
     let sent = ToolCall {
         name: entry.tool.name(),
         arguments: admitted.arguments.text(),
+        argument_headers: &admitted.headers,
         shares: session_key(&call, upstream),
         wants_progress: call.wants_progress,
         log_level: call.log_level,

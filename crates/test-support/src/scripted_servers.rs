@@ -31,6 +31,8 @@ pub struct Called {
     pub name: String,
     /// As they were sent.
     pub arguments: String,
+    /// The arguments that headers repeat.
+    pub argument_headers: Vec<(String, String)>,
     /// Whose call it was.
     pub shares: SessionKey,
 }
@@ -158,7 +160,8 @@ impl ToolCalls for ScriptedServers {
             return Err(CallError { error, may_have_run: false });
         };
         let (name, arguments) = (call.name.to_owned(), call.arguments.to_owned());
-        let called = Called { url: url.clone(), name, arguments, shares: call.shares };
+        let argument_headers = call.argument_headers.to_vec();
+        let called = Called { url: url.clone(), name, arguments, argument_headers, shares: call.shares };
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(called);
         if call.wants_progress {
             told(CallNotice::Progress(r#""progress":1"#.into()));

@@ -25,6 +25,8 @@ pub(crate) use event_stream::EventStream;
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
+/// What the name of a header begins with that repeats an argument.
+const ARGUMENT: &str = "mcp-param-";
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
@@ -115,6 +117,11 @@ impl<'a> HttpWire<'a> {
         headers.insert(PROTOCOL_VERSION, HeaderValue::from_static(revision));
         headers.insert(METHOD, HeaderValue::from_static(request.method));
         headers.extend(request.name.as_deref().map(|name| (NAME, in_header(name))));
+        for (name, value) in &request.argument_headers {
+            let name =
+                HeaderName::try_from(format!("{ARGUMENT}{name}")).expect("a binding's name is a token");
+            headers.insert(name, secret(in_header(value)));
+        }
         let text = Bytes::from(request.text.clone());
         let answer = self.client.send(Method::POST, &self.url, &headers, text).await;
         let answer = answer.map_err(unreachable)?;

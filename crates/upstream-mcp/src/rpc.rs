@@ -23,12 +23,14 @@ pub(crate) struct Request {
     pub(crate) declares: Option<&'static str>,
     /// The tool that is called.
     pub(crate) name: Option<String>,
+    /// Arguments that headers repeat, by the names that the input schema binds them to.
+    pub(crate) argument_headers: Vec<(String, String)>,
 }
 
 impl Request {
     pub(crate) fn new(id: u64, method: &'static str, params: &str, declares: Option<&'static str>) -> Self {
         let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
-        Self { id, method, text, declares, name: None }
+        Self { id, method, text, declares, name: None, argument_headers: Vec::new() }
     }
 
     /// A call, which tells its progress under its own id.
@@ -36,7 +38,8 @@ impl Request {
         let members = format!(r#""name":{},"arguments":{}"#, quote(call.name), call.arguments);
         let params = envelope.params_telling(&members, call.wants_progress.then_some(id), call.log_level);
         let name = Some(call.name.to_owned());
-        Self { name, ..Self::new(id, "tools/call", &params, envelope.declares()) }
+        let argument_headers = call.argument_headers.to_vec();
+        Self { name, argument_headers, ..Self::new(id, "tools/call", &params, envelope.declares()) }
     }
 }
 

@@ -16,6 +16,8 @@ pub struct ToolCall<'a> {
     pub name: &'a str,
     /// The exact text of a JSON object.
     pub arguments: &'a str,
+    /// Headers that repeat arguments (`x-mcp-header`), with their values in clear text, for a transport that has headers.
+    pub argument_headers: &'a [(String, String)],
     /// Whose call it is.
     pub shares: SessionKey,
     /// Whether the server is asked to tell its progress.

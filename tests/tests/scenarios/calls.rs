@@ -156,6 +156,25 @@ async fn law_06_a_lock_is_sent_and_numbers_pass_as_they_are_spelt() {
     assert!(scripted.received_for("tools/call")[0].body.contains(&format!(r#""arguments":{sent}"#)));
 }
 
+/// A locked input is repeated in its header as well: the caller does not know of it.
+#[tokio::test]
+async fn law_06_a_lock_is_sent_in_the_header_that_its_input_is_bound_to() {
+    let takes = r#"{"name":"send","inputSchema":{"type":"object","properties":{"to":{"type":"string","x-mcp-header":"To"},"n":{"type":"integer","x-mcp-header":"Count"}}}}"#;
+    let (server, scripted) = (Server::start().await, ScriptedServer::start().await);
+    scripted.speak_statelessly(&["2026-07-28"]);
+    scripted.list(&[takes]);
+    register(&server, "srv", &scripted.url()).await;
+    sync(&server, "srv").await;
+    approve_all(&server, &["srv__send"]).await;
+    server.cli(&["tool", "lock", "srv__send", r#"to="ops""#]).await.succeeded();
+    server.cli(&["call", "srv__send", r#"{"n": 1e2, "to":"me"}"#]).await.succeeded();
+    let sent = scripted.received_for("tools/call").remove(0).headers;
+    assert_eq!(
+        (&sent["mcp-param-to"], &sent["mcp-param-count"]),
+        (&"ops".parse().unwrap(), &"100".parse().unwrap())
+    );
+}
+
 /// Law 12: what the caller shows to the gateway is not shown on.
 #[tokio::test]
 async fn law_12_no_credential_of_a_caller_reaches_an_upstream() {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use toolgate_definition::{Definition, check_header_bindings, claimed_name};
+use toolgate_definition::{Definition, HeaderBindings, claimed_name};
 use toolgate_domain::{limits, sync_issue::SyncIssue};
 
 /// What a listing had in it.
@@ -52,7 +52,7 @@ fn judge(entry: &str, position: u32, binds_headers: bool) -> Result<Definition, 
     };
     let definition = Definition::parse(entry).map_err(|fault| issue(fault.code(), fault.path(), &fault))?;
     if binds_headers {
-        check_header_bindings(&definition).map_err(|fault| issue(fault.code(), &fault.path, &fault))?;
+        HeaderBindings::of(&definition).map_err(|fault| issue(fault.code(), &fault.path, &fault))?;
     }
     Ok(definition)
 }

@@ -73,7 +73,7 @@ impl Arguments {
         &self.0
     }
 
-    fn document(&self) -> Document<'_> {
+    pub(crate) fn document(&self) -> Document<'_> {
         let limits = crate::json::ParseLimits { max_bytes: usize::MAX, ..ARGUMENTS };
         Document::parse(&self.0, &limits).expect("arguments were parsed when they were made")
     }

@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jsonschema::Validator;
 
 use super::{Arguments, Misfit};
-use crate::Definition;
 use crate::limits::{MAX_ARGUMENTS_PRODUCT_BYTES, MAX_TOLD_MISFITS};
 use crate::locks::{Locks, Unfolding, depth, rounded, validator};
 use crate::schema::dialect;
+use crate::{Definition, HeaderBindings};
 
 /// The input schema of a definition, made ready to judge arguments.
 ///
@@ -16,6 +16,7 @@ use crate::schema::dialect;
 #[derive(Debug)]
 pub struct InputSchema {
     definition: Arc<Definition>,
+    headers: HeaderBindings,
     by_depth: Mutex<BTreeMap<usize, Arc<Ready>>>,
 }
 
@@ -41,9 +42,16 @@ pub enum Judgement {
 }
 
 impl InputSchema {
-    /// That of this definition. Nothing is made ready yet.
+    /// That of this definition. Nothing is made ready yet to judge by it.
     pub fn new(definition: Arc<Definition>) -> Self {
-        Self { definition, by_depth: Mutex::default() }
+        // A definition that breaks the rule of the annotation binds nothing; one is not stored.
+        let headers = HeaderBindings::of(&definition).unwrap_or_default();
+        Self { definition, headers, by_depth: Mutex::default() }
+    }
+
+    /// The inputs that it binds to headers.
+    pub fn headers(&self) -> &HeaderBindings {
+        &self.headers
     }
 
     /// Judges arguments with the locks in them. Numbers that neither a 64-bit integer nor a double stands for are judged

@@ -1,5 +1,8 @@
 //! What a number token stands for: an exact decimal.
 
+/// More than any integer has that a double can tell from its neighbours.
+const MAX_PLAIN_DIGITS: usize = 40;
+
 /// The value 0.`digits` × 10^`point`: no zero at either end of the digits, none at all for zero.
 pub(crate) struct Decimal<'t> {
     pub(crate) negative: bool,
@@ -32,6 +35,20 @@ impl<'t> Decimal<'t> {
     /// The exponent when one digit stands before the point; 0 for zero.
     pub(crate) fn exponent(&self) -> i64 {
         if self.len() == 0 { 0 } else { self.point - 1 }
+    }
+
+    /// An integer of at most [`MAX_PLAIN_DIGITS`] digits, written without a point or an exponent.
+    pub(crate) fn plain(&self) -> Option<String> {
+        let point = usize::try_from(self.point).ok().filter(|point| *point <= MAX_PLAIN_DIGITS);
+        match (self.len(), point) {
+            (0, _) => Some("0".to_owned()),
+            (digits, Some(point)) if digits <= point => {
+                let [head, tail] = self.digits;
+                let (sign, zeros) = (if self.negative { "-" } else { "" }, "0".repeat(point - digits));
+                Some(format!("{sign}{head}{tail}{zeros}"))
+            }
+            _ => None,
+        }
     }
 
     /// The digits from one place to another, in two parts.

@@ -201,6 +201,24 @@ async fn law_06_a_locked_input_is_sent_with_its_value_whatever_the_caller_sends(
 }
 
 #[tokio::test]
+async fn law_06_a_lock_is_repeated_in_the_header_that_its_input_is_bound_to() {
+    let takes = r#"{"name":"send","inputSchema":{"type":"object","properties":{"to":{"type":"string","x-mcp-header":"To"},"n":{"type":"integer","x-mcp-header":"Count"}}}}"#;
+    let ring = serving(&[takes]).await;
+    let id = ring.tools(&ring.operator).await[0].id.clone();
+    let set_json = r#"{"to":"ops"}"#.to_owned();
+    let lock = pb::UpdateToolLocksRequest { id, set_json, ..Default::default() };
+    said(ring.governance.update_tool_locks(ring.operator.asks(lock))).await.unwrap();
+    for (arguments, expected) in
+        [(r#"{"to":"me","n":1e2}"#, vec![("To", "ops"), ("Count", "100")]), ("{}", vec![("To", "ops")])]
+    {
+        call(&ring, &ring.operator, "srv__send", arguments).await.unwrap();
+        let sent = ring.servers.calls().pop().unwrap().argument_headers;
+        let sent: Vec<_> = sent.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(sent, expected);
+    }
+}
+
+#[tokio::test]
 async fn arguments_that_do_not_fit_are_refused_with_each_place() {
     let ring = serving(&[TAKES]).await;
     let refused = call(&ring, &ring.operator, "srv__send", r#"{"n":"7","x":1}"#).await.unwrap_err();

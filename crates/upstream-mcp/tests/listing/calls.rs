@@ -27,6 +27,7 @@ fn call(shares: u8) -> ToolCall<'static> {
     ToolCall {
         name: "a",
         arguments: ARGUMENTS,
+        argument_headers: &[],
         shares: SessionKey([shares; 16]),
         wants_progress: false,
         log_level: None,
@@ -76,6 +77,30 @@ async fn a_name_that_no_header_can_hold_is_wrapped() {
         let body: Value = serde_json::from_str(&sent.body).unwrap();
         assert_eq!(body["params"]["name"], name);
     }
+}
+
+#[tokio::test]
+async fn arguments_that_are_bound_to_headers_are_repeated_in_them_where_the_revision_has_them() {
+    let (older, newer) = (ScriptedServer::start().await, ScriptedServer::start().await);
+    newer.speak_statelessly(&["2026-07-28"]);
+    let headers = [("Region", "eu west"), ("Name", "é"), ("Line", "a\r\nx-evil: 1"), ("Empty", "")]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let bound = ToolCall { argument_headers: &headers, ..call(1) };
+    let servers = servers();
+    for server in [&older, &newer] {
+        servers.call_tool(&endpoint(server), &bound, &call_bounds(), &|_| {}).await.unwrap();
+    }
+    let sent = newer.received_for("tools/call").remove(0).headers;
+    for (name, value) in [
+        ("mcp-param-region", "eu west"),
+        ("mcp-param-name", "=?base64?w6k=?="),
+        ("mcp-param-line", "=?base64?YQ0KeC1ldmlsOiAx?="),
+        ("mcp-param-empty", ""),
+    ] {
+        assert_eq!(sent[name], value, "{name}");
+    }
+    let sent = older.received_for("tools/call").remove(0).headers;
+    assert!(sent.keys().all(|name| !name.as_str().starts_with("mcp-param")), "{sent:?}");
 }
 
 #[tokio::test]
