@@ -45,6 +45,12 @@ impl Catalog {
         if snapshot.is_deleted() { Err(self.forget(client)) } else { Ok(snapshot) }
     }
 
+    /// The present snapshot of a client that was asked for before.
+    pub fn present(&self, client: ClientId) -> Option<Arc<Snapshot>> {
+        let snapshot = self.models.load().get(&client)?.snapshot();
+        (!snapshot.is_deleted()).then_some(snapshot)
+    }
+
     /// Lets go of the model of a client that was deleted. Its id never comes back.
     fn forget(&self, client: ClientId) -> Fault {
         self.models.rcu(|models| {

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
-use toolgate_api_proto::v1::{Effect, NamePolicy, ToolState, ToolView, UpstreamAuth};
+use toolgate_api_proto::v1::{
+    Effect, FreshnessPolicy, NamePolicy, SessionIsolation, ToolState, ToolView, UpstreamAuth,
+};
 
 use crate::exit::EXIT_CODES_HELP;
 
@@ -208,6 +210,12 @@ pub struct AddUpstream {
     /// Whose credential the server is reached with; when absent, `static` where one is given, else `none`.
     #[arg(long, value_name = "WHOSE")]
     pub auth: Option<AuthWord>,
+    /// What a call does where the server's list may be another by now.
+    #[arg(long, default_value = "check", value_name = "POLICY")]
+    pub freshness: FreshnessWord,
+    /// Which calls share a session with the server, or its process.
+    #[arg(long, default_value = "per-agent", value_name = "CALLS")]
+    pub isolation: IsolationWord,
     /// Check everything, write nothing.
     #[arg(long)]
     pub dry_run: bool,
@@ -221,7 +229,7 @@ pub struct AddUpstream {
 #[command(group(
     ArgGroup::new("change").required(true).multiple(true).args([
         "url", "header_file", "no_headers", "allow_private", "env_file", "no_env", "display_name", "description", "path",
-        "name_policy", "auth", "command",
+        "name_policy", "auth", "freshness", "isolation", "command",
     ])
 ))]
 pub struct UpdateUpstream {
@@ -268,6 +276,12 @@ pub struct UpdateUpstream {
     /// Whose credential the server is reached with.
     #[arg(long, value_name = "WHOSE")]
     pub auth: Option<AuthWord>,
+    /// What a call does where the server's list may be another by now.
+    #[arg(long, value_name = "POLICY")]
+    pub freshness: Option<FreshnessWord>,
+    /// Which calls share a session with the server, or its process.
+    #[arg(long, value_name = "CALLS")]
+    pub isolation: Option<IsolationWord>,
     /// Let approvals count that were given for the endpoint before; takes the scope `mcp:admin`.
     #[arg(long)]
     pub keep_approvals: bool,
@@ -656,6 +670,48 @@ impl From<AuthWord> for UpstreamAuth {
             AuthWord::None => Self::None,
             AuthWord::Static => Self::Static,
             AuthWord::PerUser => Self::PerUser,
+        }
+    }
+}
+
+/// What a call does where a tool server's list may be another by now.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum FreshnessWord {
+    /// It waits for a sync, and is decided by what that found.
+    Check,
+    /// It goes by what is known, while a sync is under way.
+    Serve,
+    /// It is refused until a sync has found what is listed.
+    Refuse,
+}
+
+impl From<FreshnessWord> for FreshnessPolicy {
+    fn from(word: FreshnessWord) -> Self {
+        match word {
+            FreshnessWord::Check => Self::Check,
+            FreshnessWord::Serve => Self::Serve,
+            FreshnessWord::Refuse => Self::Refuse,
+        }
+    }
+}
+
+/// Which calls share a session with a tool server.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum IsolationWord {
+    /// All.
+    Shared,
+    /// Those of one agent, or of one key that is bound to none.
+    PerAgent,
+    /// Those of one session of one agent or key.
+    PerSession,
+}
+
+impl From<IsolationWord> for SessionIsolation {
+    fn from(word: IsolationWord) -> Self {
+        match word {
+            IsolationWord::Shared => Self::Shared,
+            IsolationWord::PerAgent => Self::PerAgent,
+            IsolationWord::PerSession => Self::PerSession,
         }
     }
 }

@@ -28,6 +28,7 @@ pub(crate) async fn run(
         wants_progress: console.shows_progress,
         min_revision: String::new(),
         log_level: String::new(),
+        session: String::new(),
     };
     let call = call_within(TOOL_CALL_DEADLINE, request);
     let events = connection.gateway().await?.call_tool(call).await?.into_inner();

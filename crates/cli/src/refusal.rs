@@ -88,7 +88,9 @@ fn remedy(reason: ErrorReason, metadata: &HashMap<String, String>) -> Option<Str
         ErrorReason::DefinitionChanged | ErrorReason::EtagMismatch => {
             "read it again and act on what it is now".to_owned()
         }
-        ErrorReason::ToolNotListedYet => "toolgate upstream sync NAME --wait".to_owned(),
+        ErrorReason::ToolNotListedYet | ErrorReason::ListingStale => {
+            "toolgate upstream sync NAME --wait".to_owned()
+        }
         ErrorReason::ToolNotServed => "`toolgate tool show NAME` tells what would end that".to_owned(),
         ErrorReason::ArgumentsMisfit => {
             "`toolgate tool show NAME --json` has the input schema in its definition".to_owned()

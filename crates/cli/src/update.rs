@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use toolgate_api_proto::FieldMask;
 use toolgate_api_proto::v1::{
-    HttpTransport, NamePolicy, StdioTransport, UpdateUpstreamRequest, Upstream, UpstreamAuth,
-    upstream::Transport,
+    FreshnessPolicy, HttpTransport, NamePolicy, SessionIsolation, StdioTransport, UpdateUpstreamRequest,
+    Upstream, UpstreamAuth, upstream::Transport,
 };
 
 use crate::args::UpdateUpstream;
@@ -68,6 +68,14 @@ fn change(args: UpdateUpstream) -> Result<(Upstream, Vec<&'static str>), Command
     if let Some(auth) = args.auth {
         upstream.set_auth(UpstreamAuth::from(auth));
         paths.push("auth");
+    }
+    if let Some(policy) = args.freshness {
+        upstream.set_freshness(FreshnessPolicy::from(policy));
+        paths.push("freshness");
+    }
+    if let Some(isolation) = args.isolation {
+        upstream.set_isolation(SessionIsolation::from(isolation));
+        paths.push("isolation");
     }
     let (mut http, mut stdio) = (HttpTransport::default(), StdioTransport::default());
     let before = paths.len();

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use toolgate_api_proto::v1::create_upstream_request::Transport;
 use toolgate_api_proto::v1::{
-    CreateUpstreamRequest, DeleteUpstreamRequest, GetUpstreamRequest, HttpTransport, ListUpstreamsRequest,
-    NamePolicy, StdioTransport, SyncUpstreamRequest, Upstream, UpstreamAuth, UpstreamHealth, upstream,
+    CreateUpstreamRequest, DeleteUpstreamRequest, FreshnessPolicy, GetUpstreamRequest, HttpTransport,
+    ListUpstreamsRequest, NamePolicy, SessionIsolation, StdioTransport, SyncUpstreamRequest, Upstream,
+    UpstreamAuth, UpstreamHealth, upstream,
 };
 
 use crate::args::{AddUpstream, UpstreamCommand};
@@ -53,6 +54,8 @@ async fn add(
         validate_only: args.dry_run,
         name_policy: NamePolicy::from(args.name_policy).into(),
         auth: args.auth.map_or(UpstreamAuth::Unspecified, UpstreamAuth::from).into(),
+        freshness: FreshnessPolicy::from(args.freshness).into(),
+        isolation: SessionIsolation::from(args.isolation).into(),
     };
     let response = connection.governance().await?.create_upstream(call(request)).await?.into_inner();
     let upstream = present(response.upstream)?;

@@ -152,6 +152,11 @@ pub enum Fault {
         /// Whether the tool may have run all the same.
         may_have_run: bool,
     },
+    /// An upstream may list something else than what was approved, and its policy is to refuse calls until that is known.
+    #[error(
+        "what the tool's server lists may have changed since the tool was approved; try again once it is synced"
+    )]
+    ListingStale,
     /// A limit was reached.
     #[error("the limit {limit} of {value} is reached; {remedy}")]
     LimitExceeded {

@@ -65,6 +65,10 @@ pub const MAX_CALLS: usize = 4096;
 pub const MAX_CALLS_PER_UPSTREAM: usize = 256;
 /// Time of a call for everything before it is sent: connecting or starting a process, and the handshake.
 pub const CALL_CONNECT_TIMEOUT_MS: u64 = 10_000;
+/// Time that a call waits for the sync which settles whether its tool is still what was approved.
+pub const CALL_CHECK_TIMEOUT_MS: u64 = 30_000;
+/// Bytes of what names a caller's session at a call.
+pub const MAX_SESSION_NAME_BYTES: usize = 1024;
 /// Time of a whole call.
 pub const CALL_TIMEOUT_MS: u64 = 300_000;
 /// Bytes of everything that an upstream sends for one call.

@@ -7,10 +7,12 @@ use toolgate_definition::names::Slug;
 use crate::{ClientId, Moment, UpstreamId, Violation, limits};
 
 mod auth;
+mod call_policy;
 mod change;
 mod unit;
 
 pub use auth::Auth;
+pub use call_policy::{CallPolicy, Freshness, Isolation};
 pub use change::{ChangedUpstream, TransportChange, UpstreamChange};
 pub use unit::{PATH_SEPARATOR, path_violations, unit_description_violation};
 
@@ -39,6 +41,8 @@ pub struct Upstream {
     pub name_policy: NamePolicy,
     /// Whether each of its users has a credential of their own ([`Upstream::auth`]).
     pub is_per_user: bool,
+    /// How calls of its tools are made.
+    pub calls: CallPolicy,
     /// Counts the changes of its endpoint. An approval counts only while it carries the present number.
     pub binding_epoch: u64,
     /// When it was registered.

@@ -1,6 +1,6 @@
 //! The use case of a call: whoever calls a tool, over whatever face, calls it here.
 //!
-//! A call is resolved by the names and ids of one snapshot, decided by the domain's one decision function, completed by
+//! A call is resolved by the names and ids of one snapshot, which a sync renews where the upstream's list is in doubt, decided by the domain's one decision function, completed by
 //! the locks, sent to the upstream under the tool's own name, and answered with the exact text of the result. What is
 //! refused is refused before anything is sent.
 //!
@@ -9,6 +9,7 @@
 //! Start reading at [`call_tool`].
 
 mod call_tool;
+mod freshness;
 mod gateway;
 mod room;
 mod schemas;

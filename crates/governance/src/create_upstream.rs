@@ -12,7 +12,8 @@ use toolgate_domain::{
     free_text::display_name_violation,
     limits,
     upstream::{
-        Auth, FIRST_BINDING_EPOCH, NamePolicy, Sealed, Transport, path_violations, unit_description_violation,
+        Auth, CallPolicy, FIRST_BINDING_EPOCH, NamePolicy, Sealed, Transport, path_violations,
+        unit_description_violation,
     },
 };
 use toolgate_records::{Key, Record};
@@ -41,6 +42,8 @@ pub struct CreateUpstream {
     pub name_policy: NamePolicy,
     /// Whose credential it is reached with; `None` to go by what `transport` holds.
     pub auth: Option<Auth>,
+    /// How calls of its tools are made.
+    pub calls: CallPolicy,
     /// Check everything, write nothing.
     pub validate_only: bool,
 }
@@ -119,7 +122,7 @@ impl Governance {
             let context = SecretContext { client: *wanted.client.bytes(), owner: *id.bytes(), field };
             Ok::<_, Fault>(Sealed(self.sealer.seal_secret(&context, plain.as_bytes())))
         })?;
-        let CreateUpstream { client, display_name, description, path, name_policy, .. } = wanted;
+        let CreateUpstream { client, display_name, description, path, name_policy, calls, .. } = wanted;
         Ok(Upstream {
             id,
             client,
@@ -130,6 +133,7 @@ impl Governance {
             transport,
             name_policy,
             is_per_user,
+            calls,
             binding_epoch: FIRST_BINDING_EPOCH,
             created_at,
         })

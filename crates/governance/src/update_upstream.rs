@@ -104,13 +104,12 @@ impl Governance {
         wanted: UpdateUpstream,
     ) -> Result<Update, Fault> {
         let UpdateUpstream { client, upstream: id, change, keep_approvals, based_on, validate_only } = wanted;
-        let UpstreamChange { display_name, description, path, name_policy, auth, transport } = change;
         let mut violations: Vec<_> =
-            display_name.iter().filter_map(|name| display_name_violation(name)).collect();
-        violations.extend(description.iter().filter_map(|text| unit_description_violation(text)));
-        violations.extend(path.iter().flat_map(|path| path_violations(path)));
-        violations.extend(transport.iter().flat_map(TransportChange::violations));
-        if let Some(TransportChange::Http { headers: Some(headers), .. }) = &transport {
+            change.display_name.iter().filter_map(|name| display_name_violation(name)).collect();
+        violations.extend(change.description.iter().filter_map(|text| unit_description_violation(text)));
+        violations.extend(change.path.iter().flat_map(|path| path_violations(path)));
+        violations.extend(change.transport.iter().flat_map(TransportChange::violations));
+        if let Some(TransportChange::Http { headers: Some(headers), .. }) = &change.transport {
             violations.extend(reserved_headers(headers));
         }
         if !violations.is_empty() {
@@ -120,8 +119,7 @@ impl Governance {
             let context = SecretContext { client: *client.bytes(), owner: *id.bytes(), field };
             Ok::<_, Fault>(Sealed(self.sealer.seal_secret(&context, plain.as_bytes())))
         };
-        let transport = transport.map(|transport| transport.try_map(seal)).transpose()?;
-        let change = UpstreamChange { display_name, description, path, name_policy, auth, transport };
+        let change = change.try_map(seal)?;
         let caller = caller.clone();
         let update = Update { client, validate_only, id, caller, change, keep_approvals, based_on };
         let after = update.judged(before)?.upstream;

@@ -5,7 +5,7 @@ use tokio::sync::mpsc;
 use tonic::{Request, Response, Status};
 use toolgate_api_proto::v1::{self as pb, call_tool_response::Event, tool_gateway_server::ToolGateway};
 use toolgate_definition::arguments::{Arguments, ArgumentsError};
-use toolgate_domain::{Caller, Fault};
+use toolgate_domain::{Caller, Fault, limits};
 use toolgate_gateway::{CallNotice, CallTool, Gateway, ToolRef, call_tool};
 
 use crate::{Gate, convert::fields, rpc::Rpc};
@@ -56,6 +56,7 @@ impl GatewayService {
             key: caller.key,
             tool: tool_ref(ask.tool)?,
             arguments: arguments(&ask.arguments_json).map_err(|error| misread(&error))?,
+            session: session(ask.session)?,
             wants_progress: ask.wants_progress,
             log_level: fields::optional(&ask.log_level, "log_level")?,
             min_revision: tokens.open_revision(&ask.min_revision, "min_revision")?,
@@ -83,6 +84,16 @@ fn tool_ref(tool: Option<pb::call_tool_request::Tool>) -> Result<ToolRef, Fault>
         Some(Tool::ToolId(id)) => fields::required(&id, "tool_id").map(ToolRef::Id),
         Some(Tool::NamespacedName(_)) | None => {
             Err(Fault::invalid("tool", "is required: a namespaced_name or a tool_id"))
+        }
+    }
+}
+
+fn session(name: String) -> Result<Option<String>, Fault> {
+    match name.len() {
+        0 => Ok(None),
+        1..=limits::MAX_SESSION_NAME_BYTES => Ok(Some(name)),
+        _ => {
+            Err(Fault::invalid("session", format!("is longer than {} bytes", limits::MAX_SESSION_NAME_BYTES)))
         }
     }
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use tonic::{Request, Response, Status};
 use toolgate_api_proto::v1::{self as pb, tool_governance_server::ToolGovernance};
 use toolgate_catalog::{Revision, View, agents::AgentRef, sync::Summary, upstreams::get_upstream};
-use toolgate_domain::{Caller, ClientId, Fault, ToolId, UpstreamId, limits};
+use toolgate_domain::{Caller, ClientId, Fault, ToolId, UpstreamId, limits, upstream::CallPolicy};
 use toolgate_governance::{
     Client, ClientDeletion, CreateApiKey, CreateUpstream, DeleteUpstream, Governance, ListApiKeys,
     ListRulings, RevokeApiKey, Rule, RulingFilter, UpdateUpstream, Wish,
@@ -60,6 +60,10 @@ impl GovernanceService {
             transport: upstream::transport_from_proto(ask.transport)?,
             name_policy: upstream::name_policy_from_proto(ask.name_policy)?,
             auth: upstream::auth_from_proto(ask.auth)?,
+            calls: CallPolicy {
+                freshness: upstream::freshness_from_proto(ask.freshness)?,
+                isolation: upstream::isolation_from_proto(ask.isolation)?,
+            },
             validate_only: ask.validate_only,
         };
         let created = self.governance.create_upstream(&caller, wanted).await?;

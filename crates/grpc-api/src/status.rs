@@ -77,6 +77,7 @@ pub(crate) fn from_fault(rpc: Rpc, fault: &Fault, incident: impl FnOnce() -> Str
             let outcome = if *may_have_run { "unknown" } else { "unchanged" };
             plain(Code::Unavailable, ErrorReason::UpstreamFailed, message, [("outcome", outcome.to_owned())])
         }
+        Fault::ListingStale => retry(ErrorReason::ListingStale, message, []),
         Fault::LimitExceeded { limit, value, .. } => {
             let metadata = [("limit", (*limit).to_owned()), ("value", value.to_string())];
             plain(Code::ResourceExhausted, ErrorReason::LimitExceeded, message, metadata)
@@ -226,6 +227,7 @@ mod tests {
                 Code::Unavailable,
                 ErrorReason::UpstreamFailed,
             ),
+            (Fault::ListingStale, Code::Unavailable, ErrorReason::ListingStale),
             (Fault::RevisionNotReached, Code::Unavailable, ErrorReason::RevisionNotReached),
             (
                 Fault::StoreUnavailable { outcome_unknown: true, cause: secret() },

@@ -48,8 +48,10 @@ pub(crate) enum Wording {
 
 /// How a call is answered.
 #[derive(Debug)]
-pub(crate) struct Way {
+pub(crate) struct Way<'a> {
     pub(crate) wording: Wording,
+    /// The id of the client's session; empty where it is in none.
+    pub(crate) session: &'a str,
     /// Where the client can cancel it by a message of its own.
     pub(crate) cancellable: Option<Cancellable>,
     /// How much of the log of the tool's server the client hears; `None` for nothing.
@@ -83,14 +85,14 @@ pub(crate) async fn answer<C: ToolCatalog>(
     caller: &Caller,
     headers: &HeaderMap,
     request: &Request<'_>,
-    way: Way,
+    way: Way<'_>,
 ) -> Result<Response, Refusal> {
-    let Way { wording, cancellable, log_level } = way;
+    let Way { wording, session, cancellable, log_level } = way;
     let hears = Hears::of(request, log_level, headers);
     if !is_accepted(headers, EVENTS) {
         check_accepted(headers, JSON)?;
     }
-    let events = begin(face, caller, request.params, &hears).await?;
+    let events = begin(face, caller, request.params, session, &hears).await?;
     let mut events = match cancellable {
         Some(cancellable) => until_cancelled(events, cancellable),
         None => events,
@@ -118,22 +120,23 @@ fn is_last(event: &CallToolResponse) -> bool {
     matches!(event.event, Some(Event::Result(_)) | None)
 }
 
-/// The members of the result of a call whose progress nobody hears.
+/// The members of the result of a call in a session whose progress nobody hears.
 pub(crate) async fn members<C: ToolCatalog>(
     face: &Face<C>,
     caller: &Caller,
     params: Params<'_>,
-    wording: Wording,
+    session: &str,
 ) -> Result<Bytes, Refusal> {
-    let mut events = begin(face, caller, params, &Hears::default()).await?;
+    let mut events = begin(face, caller, params, session, &Hears::default()).await?;
     let first = events.next().await;
-    last(first, events, caller, params, wording).await
+    last(first, events, caller, params, Wording::AsItIs).await
 }
 
 async fn begin<C: ToolCatalog>(
     face: &Face<C>,
     caller: &Caller,
     params: Params<'_>,
+    session: &str,
     hears: &Hears,
 ) -> Result<CallEvents, Refusal> {
     let name = params.required("name")?;
@@ -148,6 +151,7 @@ async fn begin<C: ToolCatalog>(
     let call = CallToolRequest {
         tool: Some(Tool::NamespacedName(name.clone().into_owned())),
         arguments_json: arguments.map(|arguments| arguments.text().to_owned()).unwrap_or_default(),
+        session: session.to_owned(),
         wants_progress: hears.progress_token.is_some(),
         log_level: hears.log_level.unwrap_or_default().to_owned(),
         ..CallToolRequest::default()
@@ -229,7 +233,8 @@ fn denied(status: &Status) -> Option<String> {
         | ErrorReason::ArgumentsMisfit
         | ErrorReason::LimitExceeded
         | ErrorReason::UpstreamRefused
-        | ErrorReason::UpstreamFailed => {}
+        | ErrorReason::UpstreamFailed
+        | ErrorReason::ListingStale => {}
         _ => return None,
     }
     let name = reason.as_str_name().trim_start_matches("ERROR_REASON_");

@@ -40,9 +40,13 @@ pub(crate) async fn answer<C: ToolCatalog>(
         }
         Message::Request(request) if request.method == call::METHOD => {
             session(face, caller, headers)?;
-            let cancellable = face.under_way.begin(id_of_session(headers), &request.id);
-            let log_level = Some(face.log_levels.of(id_of_session(headers)));
-            let way = call::Way { wording: call::Wording::AsItIs, cancellable: Some(cancellable), log_level };
+            let session = id_of_session(headers);
+            let way = call::Way {
+                wording: call::Wording::AsItIs,
+                session,
+                cancellable: Some(face.under_way.begin(session, &request.id)),
+                log_level: Some(face.log_levels.of(session)),
+            };
             call::answer(face, caller, headers, request, way).await.map_err(within_a_session)
         }
         Message::Request(request) if request.method == "logging/setLevel" => {
@@ -53,7 +57,8 @@ pub(crate) async fn answer<C: ToolCatalog>(
         Message::Request(request) => {
             session(face, caller, headers)?;
             check_accepted(headers, JSON)?;
-            let members = run(face, caller, request).await.map_err(within_a_session)?;
+            let members =
+                run(face, caller, request, id_of_session(headers)).await.map_err(within_a_session)?;
             Ok(Reply::result(&request.id, members).into_response(StatusCode::OK))
         }
         Message::Notification(notification) => {
@@ -93,7 +98,7 @@ pub(crate) async fn answer_batch<C: ToolCatalog>(
     service::admit(&*face.catalog, caller).await?;
     let mut replies = Vec::new();
     for element in batch.elements() {
-        replies.extend(answer_element(face, caller, element).await?);
+        replies.extend(answer_element(face, caller, id_of_session(headers), element).await?);
     }
     let is_all_taken = replies.is_empty();
     Ok(if is_all_taken { reply::accepted() } else { Reply::batch(replies).into_response(StatusCode::OK) })
@@ -102,11 +107,12 @@ pub(crate) async fn answer_batch<C: ToolCatalog>(
 async fn answer_element<C: ToolCatalog>(
     face: &Face<C>,
     caller: &Caller,
+    session: &str,
     element: Node<'_>,
 ) -> Result<Option<Reply>, Refusal> {
     let (id, done) = match message::read(element) {
         Ok(Message::Request(request)) => {
-            let done = run(face, caller, &request).await;
+            let done = run(face, caller, &request, session).await;
             (request.id, done)
         }
         Ok(Message::Notification(_) | Message::Response) => return Ok(None),
@@ -124,12 +130,11 @@ async fn run<C: ToolCatalog>(
     face: &Face<C>,
     caller: &Caller,
     request: &Request<'_>,
+    session: &str,
 ) -> Result<Vec<Bytes>, Refusal> {
     match (Method::of(&request.method), &*request.method) {
         (Some(method), _) => Ok(vec![method.run(face, caller, request.params).await?.members]),
-        (None, call::METHOD) => {
-            Ok(vec![call::members(face, caller, request.params, call::Wording::AsItIs).await?])
-        }
+        (None, call::METHOD) => Ok(vec![call::members(face, caller, request.params, session).await?]),
         (None, "ping") => {
             service::admit(&*face.catalog, caller).await?;
             Ok(Vec::new())

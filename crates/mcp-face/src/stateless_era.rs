@@ -88,14 +88,15 @@ async fn answer_request<C: ToolCatalog>(
 }
 
 /// A request of this era says itself what it wants to hear of logs.
-fn way(request: &Request<'_>) -> Result<call::Way, Refusal> {
+fn way(request: &Request<'_>) -> Result<call::Way<'static>, Refusal> {
     let asked = request.params.meta("logLevel").map(|asked| {
         asked
             .as_str()
             .and_then(|asked| log_levels::level(&asked))
             .ok_or_else(|| incomplete("logLevel", "one of debug to emergency, as MCP spells them"))
     });
-    Ok(call::Way { wording: call::Wording::Typed, cancellable: None, log_level: asked.transpose()? })
+    let log_level = asked.transpose()?;
+    Ok(call::Way { wording: call::Wording::Typed, session: "", cancellable: None, log_level })
 }
 
 fn members(outcome: Outcome, server_info: &str) -> Vec<Bytes> {

@@ -20,6 +20,7 @@ pub struct ScriptedServers {
     notices: Mutex<HashMap<String, Arc<Notify>>>,
     calls: Mutex<Vec<Called>>,
     results: Mutex<HashMap<String, Result<String, CallError>>>,
+    held: Mutex<HashMap<String, Arc<HeldCalls>>>,
 }
 
 /// One call that reached a server.
@@ -34,7 +35,16 @@ pub struct Called {
     /// The arguments that headers repeat.
     pub argument_headers: Vec<(String, String)>,
     /// Whose call it was.
-    pub shares: SessionKey,
+    pub shares: Option<SessionKey>,
+}
+
+/// Calls that are about to leave.
+#[derive(Debug, Default)]
+pub struct HeldCalls {
+    /// Notified when one waits.
+    pub arrived: Notify,
+    /// Lets one go.
+    pub go: Notify,
 }
 
 /// A listing that was read to its end.
@@ -86,6 +96,16 @@ impl ScriptedServers {
     /// From now on every call to the server at `url` ends like this, and not with what was sent.
     pub fn ends_calls(&self, url: &str, result: Result<String, CallError>) {
         self.results.lock().unwrap_or_else(PoisonError::into_inner).insert(url.to_owned(), result);
+    }
+
+    /// From now on every call to the server at `url` waits before it leaves, each time until it is let go.
+    pub fn holds_calls(&self, url: &str) -> Arc<HeldCalls> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(held.entry(url.to_owned()).or_default())
+    }
+
+    fn held(&self, url: &str) -> Option<Arc<HeldCalls>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).get(url).cloned()
     }
 
     /// Every call that reached a server.
@@ -159,6 +179,14 @@ impl ToolCalls for ScriptedServers {
             let error = ListingError::Refused("only HTTP is scripted".into());
             return Err(CallError { error, may_have_run: false });
         };
+        if let Some(held) = self.held(url) {
+            held.arrived.notify_one();
+            held.go.notified().await;
+        }
+        if !(call.may_leave)() {
+            let error = ListingError::Refused("the call was withdrawn".into());
+            return Err(CallError { error, may_have_run: false });
+        }
         let (name, arguments) = (call.name.to_owned(), call.arguments.to_owned());
         let argument_headers = call.argument_headers.to_vec();
         let called = Called { url: url.clone(), name, arguments, argument_headers, shares: call.shares };

@@ -87,7 +87,8 @@ impl Calling<'_> {
         mut conversation: Conversation<HttpWire<'w>>,
         wire: impl Fn() -> Result<HttpWire<'w>, ListingError>,
     ) -> Result<String, CallError> {
-        let held = lines.sessions.of(self.endpoint, self.call.shares, Instant::now());
+        let Some(shares) = self.call.shares else { return self.in_own_session(conversation).await };
+        let held = lines.sessions.of(self.endpoint, shares, Instant::now());
         let session = self.session(&held, &mut conversation).await?;
         match self.sent(&mut conversation).await {
             Err(Failure::SessionGone) => {
@@ -98,6 +99,17 @@ impl Calling<'_> {
             }
             called => called.map_err(from_failure),
         }
+    }
+
+    /// In a session that is opened for it and ended after it.
+    async fn in_own_session(
+        &self,
+        mut conversation: Conversation<HttpWire<'_>>,
+    ) -> Result<String, CallError> {
+        self.session(&Held::default(), &mut conversation).await?;
+        let called = self.sent(&mut conversation).await.map_err(from_failure);
+        conversation.end().await;
+        called
     }
 
     /// Sends the call in the session of the conversation. The server hears of it when nobody waits any more.
@@ -132,7 +144,8 @@ impl Calling<'_> {
         lines: &Lines,
         start: impl FnOnce() -> Result<StdioWire<'w>, ListingError>,
     ) -> Called {
-        let held = lines.processes.of(self.endpoint, self.call.shares, Instant::now());
+        let kept = |shares| lines.processes.of(self.endpoint, shares, Instant::now());
+        let held = self.call.shares.map_or_else(Held::default, kept);
         let whole = Deadline::of_call(self.bounds);
         let mut known = self.known;
         let process = async {

@@ -68,6 +68,14 @@ impl From<Failure> for ListingError {
     }
 }
 
+/// Refuses a call that is not to be made any more.
+pub(crate) fn check_leave(call: &ToolCall<'_>) -> Result<(), Failure> {
+    match (call.may_leave)() {
+        true => Ok(()),
+        false => Err(ListingError::Refused("the call was withdrawn before it was sent".into()).into()),
+    }
+}
+
 /// When to stop waiting, and what to say then.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline {
@@ -163,6 +171,7 @@ impl<W: Wire> Conversation<W> {
 
     /// Calls a tool and waits for the exact text of its result, whatever it says.
     pub(crate) async fn call(&mut self, call: &ToolCall<'_>) -> Result<String, Failure> {
+        check_leave(call)?;
         self.last_id += 1;
         self.meter.start_answer();
         let request = Request::call(self.last_id, call, self.envelope);

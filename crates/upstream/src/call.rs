@@ -18,8 +18,10 @@ pub struct ToolCall<'a> {
     pub arguments: &'a str,
     /// Headers that repeat arguments (`x-mcp-header`), with their values in clear text, for a transport that has headers.
     pub argument_headers: &'a [(String, String)],
-    /// Whose call it is.
-    pub shares: SessionKey,
+    /// Whose call it is; `None` for one that shares with no other.
+    pub shares: Option<SessionKey>,
+    /// Asked right before the call leaves, each time that it does; where the answer is no, it is not sent.
+    pub may_leave: &'a (dyn Fn() -> bool + Send + Sync),
     /// Whether the server is asked to tell its progress.
     pub wants_progress: bool,
     /// How much of what the server logs of the call is wanted; `None` for nothing.

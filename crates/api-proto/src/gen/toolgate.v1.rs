@@ -872,6 +872,11 @@ pub enum ErrorReason {
     ///
     /// Example: `{"reason": "UPSTREAM_FAILED", "metadata": {"outcome": "unchanged"}}`
     UpstreamFailed = 43,
+    /// UNAVAILABLE. The upstream may list something else than what was approved, and its policy (`freshness`) is to refuse
+    /// calls until that is known. A sync is under way, or due; try again in a moment.
+    ///
+    /// Example: `{"reason": "LISTING_STALE"}`
+    ListingStale = 44,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -916,6 +921,7 @@ impl ErrorReason {
             Self::ArgumentsMisfit => "ERROR_REASON_ARGUMENTS_MISFIT",
             Self::UpstreamRefused => "ERROR_REASON_UPSTREAM_REFUSED",
             Self::UpstreamFailed => "ERROR_REASON_UPSTREAM_FAILED",
+            Self::ListingStale => "ERROR_REASON_LISTING_STALE",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -957,6 +963,7 @@ impl ErrorReason {
             "ERROR_REASON_ARGUMENTS_MISFIT" => Some(Self::ArgumentsMisfit),
             "ERROR_REASON_UPSTREAM_REFUSED" => Some(Self::UpstreamRefused),
             "ERROR_REASON_UPSTREAM_FAILED" => Some(Self::UpstreamFailed),
+            "ERROR_REASON_LISTING_STALE" => Some(Self::ListingStale),
             _ => None,
         }
     }
@@ -1082,6 +1089,12 @@ pub struct Upstream {
     /// CreateUpstreamRequest.
     #[prost(string, repeated, tag = "19")]
     pub path: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What a call of its tools does where its list may be another by now.
+    #[prost(enumeration = "FreshnessPolicy", tag = "20")]
+    pub freshness: i32,
+    /// Which calls of its tools share a session with it.
+    #[prost(enumeration = "SessionIsolation", tag = "21")]
+    pub isolation: i32,
     /// How it is reached.
     #[prost(oneof = "upstream::Transport", tags = "5, 6")]
     pub transport: ::core::option::Option<upstream::Transport>,
@@ -1230,6 +1243,83 @@ impl UpstreamAuth {
             "UPSTREAM_AUTH_NONE" => Some(Self::None),
             "UPSTREAM_AUTH_STATIC" => Some(Self::Static),
             "UPSTREAM_AUTH_PER_USER" => Some(Self::PerUser),
+            _ => None,
+        }
+    }
+}
+/// What a call does where there is evidence that an upstream lists something else than what was read last: it told so
+/// (`notifications/tools/list_changed`), it answered a call as if the tool were unknown or took something else, its last
+/// listing is older than three intervals of syncs, or there was none since the server started. A tool that a sync found to have changed is never called, whatever the policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum FreshnessPolicy {
+    /// Never sent; in a request it means CHECK.
+    Unspecified = 0,
+    /// The call waits for a sync and is decided by what that found. Where the upstream cannot be listed, it is refused
+    /// (UNAVAILABLE, `UPSTREAM_FAILED`).
+    Check = 1,
+    /// The call is decided by what is known, while a sync is under way.
+    Serve = 2,
+    /// The call is refused (UNAVAILABLE, `LISTING_STALE`) until a sync, which is under way, has found what is listed.
+    Refuse = 3,
+}
+impl FreshnessPolicy {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "FRESHNESS_POLICY_UNSPECIFIED",
+            Self::Check => "FRESHNESS_POLICY_CHECK",
+            Self::Serve => "FRESHNESS_POLICY_SERVE",
+            Self::Refuse => "FRESHNESS_POLICY_REFUSE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "FRESHNESS_POLICY_UNSPECIFIED" => Some(Self::Unspecified),
+            "FRESHNESS_POLICY_CHECK" => Some(Self::Check),
+            "FRESHNESS_POLICY_SERVE" => Some(Self::Serve),
+            "FRESHNESS_POLICY_REFUSE" => Some(Self::Refuse),
+            _ => None,
+        }
+    }
+}
+/// Which calls may share what an upstream keeps between calls: a session over HTTP, a child process. Another client's never do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum SessionIsolation {
+    /// Never sent; in a request it means PER_AGENT.
+    Unspecified = 0,
+    /// All.
+    Shared = 1,
+    /// Those of one agent, or of one key that is bound to none.
+    PerAgent = 2,
+    /// Those of one session (CallToolRequest.session) of one agent or key. A call outside a session shares with none.
+    PerSession = 3,
+}
+impl SessionIsolation {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "SESSION_ISOLATION_UNSPECIFIED",
+            Self::Shared => "SESSION_ISOLATION_SHARED",
+            Self::PerAgent => "SESSION_ISOLATION_PER_AGENT",
+            Self::PerSession => "SESSION_ISOLATION_PER_SESSION",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "SESSION_ISOLATION_UNSPECIFIED" => Some(Self::Unspecified),
+            "SESSION_ISOLATION_SHARED" => Some(Self::Shared),
+            "SESSION_ISOLATION_PER_AGENT" => Some(Self::PerAgent),
+            "SESSION_ISOLATION_PER_SESSION" => Some(Self::PerSession),
             _ => None,
         }
     }
@@ -2698,6 +2788,10 @@ pub struct CallToolRequest {
     /// `alert` or `emergency`, and what is more severe; empty for none.
     #[prost(string, tag = "8")]
     pub log_level: ::prost::alloc::string::String,
+    /// Names a session of the caller, in at most 1024 bytes, whatever it is. Calls of one session share what an upstream keeps
+    /// for it where the upstream's isolation is PER_SESSION; empty for a call outside any.
+    #[prost(string, tag = "9")]
+    pub session: ::prost::alloc::string::String,
     /// The tool. Required.
     #[prost(oneof = "call_tool_request::Tool", tags = "2, 3")]
     pub tool: ::core::option::Option<call_tool_request::Tool>,
@@ -2850,7 +2944,11 @@ pub mod tool_gateway_client {
         /// * NOT_FOUND, `TOOL_NOT_FOUND`: there is no such tool for this caller.
         /// * FAILED_PRECONDITION, `TOOL_NOT_SERVED`: there is, in another state, which the metadata names.
         /// * INVALID_ARGUMENT, `ARGUMENTS_MISFIT`: the arguments do not fit the approved input schema.
+        /// * UNAVAILABLE, `LISTING_STALE`: the upstream's list may be another by now, and its policy is to refuse then.
         /// * RESOURCE_EXHAUSTED, `LIMIT_EXCEEDED`: too many calls are under way.
+        ///
+        /// Where the list may be another and the upstream's policy is to check, a sync comes first, for up to 30 seconds. A ruling
+        /// that was acknowledged stops each call that has not left yet.
         ///
         /// Locked inputs are sent with their fixed values, whatever the arguments have in their place. No credential of the
         /// caller is sent. The upstream is asked once; FAILED_PRECONDITION with `UPSTREAM_REFUSED` is its own error, UNAVAILABLE
@@ -2895,7 +2993,11 @@ pub mod tool_gateway_server {
         /// * NOT_FOUND, `TOOL_NOT_FOUND`: there is no such tool for this caller.
         /// * FAILED_PRECONDITION, `TOOL_NOT_SERVED`: there is, in another state, which the metadata names.
         /// * INVALID_ARGUMENT, `ARGUMENTS_MISFIT`: the arguments do not fit the approved input schema.
+        /// * UNAVAILABLE, `LISTING_STALE`: the upstream's list may be another by now, and its policy is to refuse then.
         /// * RESOURCE_EXHAUSTED, `LIMIT_EXCEEDED`: too many calls are under way.
+        ///
+        /// Where the list may be another and the upstream's policy is to check, a sync comes first, for up to 30 seconds. A ruling
+        /// that was acknowledged stops each call that has not left yet.
         ///
         /// Locked inputs are sent with their fixed values, whatever the arguments have in their place. No credential of the
         /// caller is sent. The upstream is asked once; FAILED_PRECONDITION with `UPSTREAM_REFUSED` is its own error, UNAVAILABLE
@@ -3071,6 +3173,12 @@ pub struct CreateUpstreamRequest {
     /// character, no bidirectional override and no `->`, and neither begins nor ends with a space or a `-`.
     #[prost(string, repeated, tag = "10")]
     pub path: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What a call of its tools does where its list may be another by now; CHECK when unspecified.
+    #[prost(enumeration = "FreshnessPolicy", tag = "11")]
+    pub freshness: i32,
+    /// Which calls of its tools share a session with it; PER_AGENT when unspecified.
+    #[prost(enumeration = "SessionIsolation", tag = "12")]
+    pub isolation: i32,
     /// How it is reached. Required.
     #[prost(oneof = "create_upstream_request::Transport", tags = "4, 5")]
     pub transport: ::core::option::Option<create_upstream_request::Transport>,
@@ -3105,9 +3213,9 @@ pub struct UpdateUpstreamRequest {
     /// Required.
     #[prost(message, optional, tag = "1")]
     pub upstream: ::core::option::Option<Upstream>,
-    /// What to take from `upstream`, one or more of: `display_name`, `description`, `path`, `name_policy`, `auth`, `http`,
-    /// `http.url`, `http.headers`, `http.allow_private`, `stdio`, `stdio.command`, `stdio.args`, `stdio.env`. `http` and `stdio`
-    /// stand for all their parts, and are what changes the transport. Headers, the environment and the path are replaced as a
+    /// What to take from `upstream`, one or more of: `display_name`, `description`, `path`, `name_policy`, `auth`,
+    /// `freshness`, `isolation`, `http`, `http.url`, `http.headers`, `http.allow_private`, `stdio`, `stdio.command`,
+    /// `stdio.args`, `stdio.env`. `http` and `stdio` stand for all their parts, and are what changes the transport. Headers, the environment and the path are replaced as a
     /// whole; unless it is PER_USER, `auth` follows the first two. The slug cannot be changed. A change of `name_policy` to REPAIR
     /// gives names with the sync that it begins; one to STRICT takes effect at once, and
     /// brings tools whose name cannot be used unrepaired to BAD_NAME. Required.

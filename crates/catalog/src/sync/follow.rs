@@ -2,21 +2,21 @@
 
 use std::{pin::pin, time::Duration};
 
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 use toolgate_domain::{ClientId, Upstream, UpstreamId};
 use toolgate_upstream::{Endpoint, FollowEnd, ListingError};
 
-use super::{pace::pause, run::Syncer};
+use super::{pace::pause, run::Syncer, supervisor::Signals};
 
-/// Follows an upstream for as long as this is polled, and notifies `notices` of what it hears. `synced` tells after each
+/// Follows an upstream for as long as this is polled, and passes on what it hears. `synced` tells after each
 /// sync whether it went well: a server that cannot be listed is asked for nothing more.
 pub(super) async fn follow(
     syncer: &Syncer,
     client: ClientId,
     id: UpstreamId,
     mut synced: watch::Receiver<bool>,
-    notices: &Notify,
+    signals: &Signals,
 ) {
     let mut failures = 0;
     loop {
@@ -34,7 +34,7 @@ pub(super) async fn follow(
             let mut moved = pin!(moved(syncer, &upstream, &mut synced));
             tokio::select! {
                 () = &mut moved => continue,
-                ended = heard(syncer, id, &endpoint, notices) => match ended {
+                ended = heard(syncer, id, &endpoint, signals) => match ended {
                     Ok(FollowEnd::NotOffered) => {
                         moved.await;
                         continue;
@@ -54,11 +54,11 @@ async fn heard(
     syncer: &Syncer,
     id: UpstreamId,
     endpoint: &Endpoint,
-    notices: &Notify,
+    signals: &Signals,
 ) -> Result<FollowEnd, ListingError> {
     let changed = || {
         syncer.slots.forget(id);
-        notices.notify_one();
+        signals.notice();
     };
     syncer.servers.follow(endpoint, &syncer.limits.listing, &changed).await
 }

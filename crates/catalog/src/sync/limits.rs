@@ -45,6 +45,8 @@ pub(super) const MIN_TTL: Duration = Duration::from_secs(10);
 pub(super) const NOTICE_SETTLES: Duration = Duration::from_millis(500);
 /// Time between two syncs that notices ask for.
 pub(super) const NOTICE_GAP: Duration = Duration::from_secs(5);
+/// A list that was not read for so many intervals is too old to go by.
+pub(super) const STALE_AFTER_INTERVALS: u32 = 3;
 /// A status that only says "still fine" is written at most this often.
 pub(super) const STATUS_EVERY_MS: i64 = 60_000;
 /// Writes of one commit of a sync; a tool takes up to four.

@@ -12,7 +12,10 @@ use toolgate_sealing::Sealer;
 use toolgate_upstream::ToolServers;
 
 use super::{
-    SyncLimits, SyncTally, follow,
+    Listed, SyncLimits, SyncTally,
+    doubt::Doubt,
+    follow,
+    limits::STALE_AFTER_INTERVALS,
     pace::{noticed, pause},
     run::{Report, Syncer},
     turns::Turns,
@@ -35,8 +38,7 @@ pub struct Syncs {
 #[derive(Debug, Clone)]
 struct Task {
     asks: mpsc::Sender<Waiter>,
-    /// What is under way is of no use: the upstream is declared differently, or gone.
-    void: Arc<Notify>,
+    signals: Arc<Signals>,
 }
 
 impl Syncs {
@@ -103,17 +105,38 @@ impl Syncs {
         receiver.await.map_err(|_| Fault::Draining)?
     }
 
+    /// How the last listing of an upstream stands: what a call that is about to be made goes by.
+    pub fn listed(&self, upstream: UpstreamId) -> Listed {
+        let signals = self.tasks().get(&upstream).map(|task| Arc::clone(&task.signals));
+        let max_age = self.syncer.limits.interval * STALE_AFTER_INTERVALS;
+        match signals {
+            Some(signals) => signals.doubt.listed(max_age, Instant::now()),
+            None => Listed::Doubtful { failed_lately: false },
+        }
+    }
+
+    /// A call found a sign that the upstream lists something else by now: a sync is asked for, unless one was lately for
+    /// the same reason. Nobody waits for it.
+    pub fn doubt(&self, client: ClientId, upstream: UpstreamId) {
+        if self.task(client, upstream).signals.doubt.raise_by_call(Instant::now()) {
+            // Where so many syncs are asked for already, one is coming.
+            let _ = self.request(client, upstream);
+        }
+    }
+
     /// Abandons what is under way for an upstream that is declared differently now, and syncs it at once.
     pub fn begin_anew(&self, client: ClientId, upstream: UpstreamId) {
         self.syncer.slots.end(upstream);
-        self.task(client, upstream).void.notify_one();
+        let signals = self.task(client, upstream).signals;
+        signals.doubt.raise();
+        signals.void.notify_one();
     }
 
     /// Tells the task of an upstream that was deleted, alone or with its client, so that it ends at once.
     pub fn end(&self, upstream: UpstreamId) {
         self.syncer.slots.end(upstream);
         if let Some(task) = self.tasks().remove(&upstream) {
-            task.void.notify_one();
+            task.signals.void.notify_one();
         }
     }
 
@@ -139,8 +162,8 @@ impl Syncs {
             Some(task) if !task.asks.is_closed() => task.clone(),
             Some(_) | None => {
                 let (asks, asked) = mpsc::channel(MAX_WAITING);
-                let task = Task { asks, void: Arc::default() };
-                let signals = Signals { notices: Notify::new(), void: Arc::clone(&task.void) };
+                let task = Task { asks, signals: Arc::default() };
+                let signals = Arc::clone(&task.signals);
                 tokio::spawn(run(Arc::clone(&self.syncer), client, upstream, asked, signals));
                 tasks.insert(upstream, task.clone());
                 task
@@ -155,21 +178,31 @@ async fn run(
     client: ClientId,
     upstream: UpstreamId,
     asks: mpsc::Receiver<Waiter>,
-    signals: Signals,
+    signals: Arc<Signals>,
 ) {
     let (synced, followed) = watch::channel(false);
     tokio::select! {
         () = sync(&syncer, client, upstream, asks, &signals, &synced) => {}
-        () = follow::follow(&syncer, client, upstream, followed, &signals.notices) => {}
+        () = follow::follow(&syncer, client, upstream, followed, &signals) => {}
     }
 }
 
-/// What moves a task beside requests and time.
-struct Signals {
+/// What moves a task beside requests and time, and what is known of its upstream.
+#[derive(Debug, Default)]
+pub(super) struct Signals {
     /// The server tells that its list changed.
     notices: Notify,
-    /// As in [`Task`].
-    void: Arc<Notify>,
+    /// What is under way is of no use: the upstream is declared differently, or gone.
+    void: Notify,
+    doubt: Doubt,
+}
+
+impl Signals {
+    /// The server tells that its list changed.
+    pub(super) fn notice(&self) {
+        self.doubt.raise();
+        self.notices.notify_one();
+    }
 }
 
 /// Syncs now, and then on request, on notice or when it is time. Tells after each sync whether it went well.
@@ -189,6 +222,7 @@ async fn sync(
         while let Ok(waiter) = asks.try_recv() {
             waiters.extend(waiter);
         }
+        let mark = signals.doubt.mark();
         let result = tokio::select! {
             result = syncer.sync(client, upstream) => result,
             () = signals.void.notified() => {
@@ -200,6 +234,10 @@ async fn sync(
         syncer.tally.count(&result);
         let fine = is_fine(&result);
         failures = if fine { 0 } else { failures + 1 };
+        match &result {
+            Ok(report) if is_listed(&result) => signals.doubt.settle(mark, report.revision, Instant::now()),
+            Ok(_) | Err(_) => signals.doubt.failed(Instant::now()),
+        }
         synced.send_replace(is_listed(&result));
         let ttl = result.as_ref().ok().and_then(|report| report.ttl);
         let gone = matches!(result, Err(Fault::UpstreamNotFound | Fault::ClientNotFound));

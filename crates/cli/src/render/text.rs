@@ -3,8 +3,8 @@
 
 use toolgate_api_proto::v1::{
     Agent, AgentAttachment, AgentAttachmentType, ApiKey, Client, DeleteClientResponse, Effect,
-    ObservedDefinition, Ruling, RulingAct, ServerTool, Tool, ToolState, ToolStatus, ToolUnit,
-    ToolUnitCommand, Upstream, UpstreamAuth, UpstreamHealth, upstream,
+    FreshnessPolicy, ObservedDefinition, Ruling, RulingAct, ServerTool, SessionIsolation, Tool, ToolState,
+    ToolStatus, ToolUnit, ToolUnitCommand, Upstream, UpstreamAuth, UpstreamHealth, upstream,
 };
 
 use crate::hidden::escape;
@@ -197,6 +197,8 @@ pub(crate) fn upstream(upstream: &Upstream) -> Vec<String> {
     lines.extend(transport_fields(upstream));
     lines.push(field("credential", &word(upstream.auth, "UPSTREAM_AUTH_", UpstreamAuth::as_str_name)));
     lines.extend([
+        field("freshness", &word(upstream.freshness, "FRESHNESS_POLICY_", FreshnessPolicy::as_str_name)),
+        field("isolation", &word(upstream.isolation, "SESSION_ISOLATION_", SessionIsolation::as_str_name)),
         field("id", &upstream.id),
         field("client", &upstream.client_id),
         field("registered", &time(&upstream.create_time)),

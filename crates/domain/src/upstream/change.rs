@@ -3,8 +3,8 @@
 use url::Url;
 
 use super::{
-    Auth, NamePolicy, Sealed, Transport, Upstream, command_violations, header_violations, url_violations,
-    variable_violations,
+    Auth, Freshness, Isolation, NamePolicy, Sealed, Transport, Upstream, command_violations,
+    header_violations, url_violations, variable_violations,
 };
 use crate::{Violation, limits};
 
@@ -21,8 +21,43 @@ pub struct UpstreamChange<S> {
     pub name_policy: Option<NamePolicy>,
     /// Whose credential it is reached with.
     pub auth: Option<Auth>,
+    /// What a call does where its list may be another by now.
+    pub freshness: Option<Freshness>,
+    /// Which calls share a session with it.
+    pub isolation: Option<Isolation>,
     /// How it is reached.
     pub transport: Option<TransportChange<S>>,
+}
+
+impl<S> UpstreamChange<S> {
+    /// The change that changes nothing.
+    pub const NOTHING: Self = Self {
+        display_name: None,
+        description: None,
+        path: None,
+        name_policy: None,
+        auth: None,
+        freshness: None,
+        isolation: None,
+        transport: None,
+    };
+
+    /// Every secret put through `f`, which is told the kind of secret and its name.
+    pub fn try_map<T, E>(self, f: impl FnMut(&str, S) -> Result<T, E>) -> Result<UpstreamChange<T>, E> {
+        let Self { display_name, description, path, name_policy, auth, freshness, isolation, transport } =
+            self;
+        let transport = transport.map(|transport| transport.try_map(f)).transpose()?;
+        Ok(UpstreamChange {
+            display_name,
+            description,
+            path,
+            name_policy,
+            auth,
+            freshness,
+            isolation,
+            transport,
+        })
+    }
 }
 
 /// What is to be different about how an upstream is reached. Everything is to be given where it was reached otherwise.
@@ -73,6 +108,8 @@ impl Upstream {
         upstream.description = change.description.unwrap_or(upstream.description);
         upstream.path = change.path.unwrap_or(upstream.path);
         upstream.name_policy = change.name_policy.unwrap_or(upstream.name_policy);
+        upstream.calls.freshness = change.freshness.unwrap_or(upstream.calls.freshness);
+        upstream.calls.isolation = change.isolation.unwrap_or(upstream.calls.isolation);
         if let Some(change) = change.transport {
             upstream.transport = change.applied(&self.transport)?;
         }
@@ -227,6 +264,7 @@ impl<S> Transport<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::upstream::CallPolicy;
     use crate::{ClientId, Moment, UpstreamId};
 
     fn http(url: &str, headers: &[&str]) -> Transport<Sealed> {
@@ -251,14 +289,14 @@ mod tests {
             transport,
             name_policy: NamePolicy::Strict,
             is_per_user: false,
+            calls: CallPolicy::default(),
             binding_epoch: 4,
             created_at: Moment::default(),
         }
     }
 
     fn to(transport: TransportChange<Sealed>) -> UpstreamChange<Sealed> {
-        let (display_name, description, path, name_policy, auth) = (None, None, None, None, None);
-        UpstreamChange { display_name, description, path, name_policy, auth, transport: Some(transport) }
+        UpstreamChange { transport: Some(transport), ..UpstreamChange::NOTHING }
     }
 
     fn url(url: &str) -> TransportChange<Sealed> {
@@ -304,12 +342,15 @@ mod tests {
             description: Some("What it is for.".into()),
             path: Some(vec!["Business".into()]),
             name_policy: Some(NamePolicy::Repair),
-            auth: None,
-            transport: None,
+            freshness: Some(Freshness::Refuse),
+            isolation: Some(Isolation::Shared),
+            ..UpstreamChange::NOTHING
         };
         let changed = before.changed(names, false).unwrap().upstream;
         assert_eq!((changed.binding_epoch, &changed.transport), (4, &before.transport));
         assert_eq!((&*changed.description, &*changed.place()), ("What it is for.", "Business -> x"));
+        let calls = CallPolicy { freshness: Freshness::Refuse, isolation: Isolation::Shared };
+        assert_eq!(changed.calls, calls);
     }
 
     #[test]
@@ -344,14 +385,8 @@ mod tests {
 
     #[test]
     fn a_credential_is_its_servers_or_its_users_as_it_is_said_last() {
-        let to_auth = |auth, transport| UpstreamChange {
-            display_name: None,
-            description: None,
-            path: None,
-            name_policy: None,
-            auth: Some(auth),
-            transport,
-        };
+        let to_auth =
+            |auth, transport| UpstreamChange { auth: Some(auth), transport, ..UpstreamChange::NOTHING };
         let before = upstream(http(AT, &["X-Key"]));
         assert_eq!((before.auth(), before.is_synced()), (Auth::Static, true));
         assert_eq!(before.changed(to_auth(Auth::None, None), false).unwrap_err().field, "auth");

@@ -325,14 +325,7 @@ async fn a_server_of_each_users_own_credential_is_asked_for_nobody() {
 
     let headers = vec![("authorization".to_owned(), "Bearer of its syncs".to_owned())];
     let transport = Some(TransportChange::Http { url: None, headers: Some(headers), allow_private: None });
-    let change = UpstreamChange {
-        display_name: None,
-        description: None,
-        path: None,
-        name_policy: None,
-        auth: None,
-        transport,
-    };
+    let change = UpstreamChange { transport, ..UpstreamChange::NOTHING };
     update(bench, id, change).await;
     bench.sync(id).await;
     let status = bench.detail(id).await.status;
@@ -358,14 +351,7 @@ async fn update(bench: &Workbench, upstream: UpstreamId, change: UpstreamChange<
 fn moved(slug: &str) -> UpstreamChange<String> {
     let url = Some(url(slug));
     let transport = Some(TransportChange::Http { url, headers: None, allow_private: None });
-    UpstreamChange {
-        display_name: None,
-        description: None,
-        path: None,
-        name_policy: None,
-        auth: None,
-        transport,
-    }
+    UpstreamChange { transport, ..UpstreamChange::NOTHING }
 }
 
 async fn delete(bench: &Workbench, upstream: UpstreamId) {

@@ -18,14 +18,7 @@ use crate::{
     workbench::{Workbench, definition, url},
 };
 
-const NOTHING: UpstreamChange<String> = UpstreamChange {
-    display_name: None,
-    description: None,
-    path: None,
-    name_policy: None,
-    auth: None,
-    transport: None,
-};
+const NOTHING: UpstreamChange<String> = UpstreamChange::NOTHING;
 
 fn update(bench: &Workbench, upstream: UpstreamId, change: UpstreamChange<String>) -> UpdateUpstream {
     let (client, based_on) = (bench.client, None);

@@ -106,6 +106,7 @@ impl Workbench {
             transport,
             name_policy: Default::default(),
             auth: None,
+            calls: Default::default(),
             validate_only: false,
         }
     }

@@ -8,7 +8,7 @@ use toolgate_domain::{
     Caller, Fault, Scope,
     sync_issue::SyncIssue,
     sync_status::Health,
-    upstream::{Auth, NamePolicy, Transport},
+    upstream::{Auth, Freshness, Isolation, NamePolicy, Transport},
 };
 
 use super::fields::{count, timestamp};
@@ -45,6 +45,16 @@ pub(crate) fn to_proto(detail: &UpstreamDetail, tokens: &Tokens<'_>) -> pb::Upst
         },
         description: upstream.description.clone(),
         path: upstream.path.clone(),
+        freshness: match upstream.calls.freshness {
+            Freshness::Check => pb::FreshnessPolicy::Check.into(),
+            Freshness::Serve => pb::FreshnessPolicy::Serve.into(),
+            Freshness::Refuse => pb::FreshnessPolicy::Refuse.into(),
+        },
+        isolation: match upstream.calls.isolation {
+            Isolation::Shared => pb::SessionIsolation::Shared.into(),
+            Isolation::PerAgent => pb::SessionIsolation::PerAgent.into(),
+            Isolation::PerSession => pb::SessionIsolation::PerSession.into(),
+        },
     }
 }
 
@@ -102,6 +112,26 @@ pub(crate) fn name_policy_from_proto(policy: i32) -> Result<NamePolicy, Fault> {
         Ok(pb::NamePolicy::Unspecified | pb::NamePolicy::Strict) => Ok(NamePolicy::Strict),
         Ok(pb::NamePolicy::Repair) => Ok(NamePolicy::Repair),
         Err(_) => Err(Fault::invalid("name_policy", "is not a policy; use STRICT or REPAIR")),
+    }
+}
+
+/// The freshness policy of a request.
+pub(crate) fn freshness_from_proto(policy: i32) -> Result<Freshness, Fault> {
+    match pb::FreshnessPolicy::try_from(policy) {
+        Ok(pb::FreshnessPolicy::Unspecified | pb::FreshnessPolicy::Check) => Ok(Freshness::Check),
+        Ok(pb::FreshnessPolicy::Serve) => Ok(Freshness::Serve),
+        Ok(pb::FreshnessPolicy::Refuse) => Ok(Freshness::Refuse),
+        Err(_) => Err(Fault::invalid("freshness", "is not a policy; use CHECK, SERVE or REFUSE")),
+    }
+}
+
+/// The session isolation of a request.
+pub(crate) fn isolation_from_proto(isolation: i32) -> Result<Isolation, Fault> {
+    match pb::SessionIsolation::try_from(isolation) {
+        Ok(pb::SessionIsolation::Unspecified | pb::SessionIsolation::PerAgent) => Ok(Isolation::PerAgent),
+        Ok(pb::SessionIsolation::Shared) => Ok(Isolation::Shared),
+        Ok(pb::SessionIsolation::PerSession) => Ok(Isolation::PerSession),
+        Err(_) => Err(Fault::invalid("isolation", "is unknown; use SHARED, PER_AGENT or PER_SESSION")),
     }
 }
 

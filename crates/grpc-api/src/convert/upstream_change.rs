@@ -9,14 +9,18 @@ use toolgate_domain::{
     upstream::{Auth, TransportChange, UpstreamChange},
 };
 
-use super::upstream::{auth_from_proto, name_policy_from_proto, ordered};
+use super::upstream::{
+    auth_from_proto, freshness_from_proto, isolation_from_proto, name_policy_from_proto, ordered,
+};
 
-const PATHS: [&str; 13] = [
+const PATHS: [&str; 15] = [
     "display_name",
     "description",
     "path",
     "name_policy",
     "auth",
+    "freshness",
+    "isolation",
     "http",
     "http.url",
     "http.headers",
@@ -49,6 +53,8 @@ pub(crate) fn change_from_proto(
             .then(|| name_policy_from_proto(upstream.name_policy))
             .transpose()?,
         auth: named.has("auth").then(|| auth(upstream.auth)).transpose()?,
+        freshness: named.has("freshness").then(|| freshness_from_proto(upstream.freshness)).transpose()?,
+        isolation: named.has("isolation").then(|| isolation_from_proto(upstream.isolation)).transpose()?,
         transport: transport(&named, upstream.transport)?,
     })
 }

@@ -113,6 +113,7 @@ async fn register(governance: &Governance, caller: &Caller) -> UpstreamId {
         transport,
         name_policy,
         auth,
+        calls: Default::default(),
         validate_only: false,
     };
     governance.create_upstream(caller, wanted).await.unwrap().detail.entry.upstream.id

@@ -14,17 +14,17 @@ use crate::ring::{ALL, Key, Ring, called, definition, reason, said, url};
 const TAKES: &str = r#"{"name":"send","inputSchema":{"type":"object","properties":{"to":{"type":"string"},
     "token":{"type":"string"},"n":{"type":"integer"}},"required":["to"],"additionalProperties":false}}"#;
 
-fn by_name(name: &str, arguments_json: &str) -> pb::CallToolRequest {
+pub(crate) fn by_name(name: &str, arguments_json: &str) -> pb::CallToolRequest {
     let tool = Some(Tool::NamespacedName(name.into()));
     pb::CallToolRequest { tool, arguments_json: arguments_json.into(), ..Default::default() }
 }
 
-async fn call(ring: &Ring, key: &Key, name: &str, arguments: &str) -> Result<String, Status> {
+pub(crate) async fn call(ring: &Ring, key: &Key, name: &str, arguments: &str) -> Result<String, Status> {
     called(ring, key, by_name(name, arguments)).await.map(|(_, result)| result)
 }
 
 /// A ring with the upstream `srv`, all of whose tools are approved.
-async fn serving(entries: &[&str]) -> Ring {
+pub(crate) async fn serving(entries: &[&str]) -> Ring {
     let ring = Ring::new().await;
     ring.upstream(&ring.operator, "srv", entries).await;
     for tool in ring.tools(&ring.operator).await {
@@ -33,7 +33,7 @@ async fn serving(entries: &[&str]) -> Ring {
     ring
 }
 
-fn sent(ring: &Ring) -> Vec<(String, String)> {
+pub(crate) fn sent(ring: &Ring) -> Vec<(String, String)> {
     ring.servers.calls().into_iter().map(|Called { name, arguments, .. }| (name, arguments)).collect()
 }
 
@@ -326,6 +326,37 @@ async fn law_10_callers_share_a_session_only_within_one_agent_and_one_client() {
     called(&ring, &ring.operator, elsewhere).await.unwrap();
     let shares: Vec<_> = ring.servers.calls().into_iter().map(|called| called.shares).collect();
     assert_eq!(shares[0], shares[1], "two keys of one agent");
-    let distinct: std::collections::HashSet<_> = shares[1..].iter().map(|shares| shares.0).collect();
+    let distinct: std::collections::HashSet<_> = shares[1..].iter().collect();
     assert_eq!(distinct.len(), 4, "an agent, another, a key without one, the same key for another client");
+}
+
+#[tokio::test]
+async fn which_calls_share_a_session_is_as_the_upstream_was_declared() {
+    let ring = serving(&[&definition("a", "d")]).await;
+    let agent = ring.agent(&ring.operator, "support", &["srv"]).await;
+    let agent = ring.agent_key(&agent.id).await;
+    let shares = async |isolation: pb::SessionIsolation| {
+        let mut wanted = pb::Upstream { slug: "srv".into(), ..Default::default() };
+        wanted.set_isolation(isolation);
+        ring.declare(wanted, "isolation").await;
+        for (key, session) in
+            [(&agent, "1"), (&agent, "2"), (&agent, "1"), (&agent, ""), (&ring.operator, "1")]
+        {
+            let asking = pb::CallToolRequest { session: session.into(), ..by_name("srv__a", "") };
+            called(&ring, key, asking).await.unwrap();
+        }
+        let calls = ring.servers.calls();
+        let shares = calls[calls.len() - 5..].iter().map(|called| called.shares.map(|key| key.0));
+        <[_; 5]>::try_from(shares.collect::<Vec<_>>()).unwrap()
+    };
+    let all = shares(pb::SessionIsolation::Shared).await;
+    assert!(all[0].is_some() && all.iter().all(|one| *one == all[0]), "{all:?}");
+    let [one, other, again, none, by_operator] = shares(pb::SessionIsolation::PerAgent).await;
+    assert!(one.is_some() && one != all[0] && [other, again, none] == [one; 3] && by_operator != one);
+    let [one, other, again, none, by_operator] = shares(pb::SessionIsolation::PerSession).await;
+    assert!(one.is_some() && again == one && other.is_some() && other != one);
+    assert!(none.is_none(), "a call outside a session shares with none");
+    assert!(by_operator.is_some() && by_operator != one, "another caller's session of that name is another");
+    let long = pb::CallToolRequest { session: "s".repeat(1025), ..by_name("srv__a", "") };
+    assert_eq!(reason(called(&ring, &agent, long).await), (Code::InvalidArgument, "FIELD_INVALID".into()));
 }

@@ -5,6 +5,7 @@
 mod access;
 mod agents;
 mod answers;
+mod call_moments;
 mod calls;
 mod http_walls;
 mod ring;

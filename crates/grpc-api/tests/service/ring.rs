@@ -156,6 +156,14 @@ impl Ring {
         said(self.governance.sync_upstream(key.asks(sync))).await.unwrap().upstream.unwrap()
     }
 
+    /// Declares an upstream of the operator's differently.
+    pub(crate) async fn declare(&self, upstream: pb::Upstream, path: &str) {
+        let update_mask = Some(prost_types::FieldMask { paths: vec![path.into()] });
+        let update =
+            pb::UpdateUpstreamRequest { upstream: Some(upstream), update_mask, ..Default::default() };
+        said(self.governance.update_upstream(self.operator.asks(update))).await.unwrap();
+    }
+
     /// The server lists these from now on, and it is synced.
     pub(crate) async fn lists(&self, key: &Key, slug: &str, entries: &[&str]) {
         self.servers.answers(&url(slug), complete(entries));

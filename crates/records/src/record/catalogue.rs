@@ -6,7 +6,9 @@ use toolgate_domain::{
     sync_issue::SyncIssue,
     sync_status::{Health, LastListing, SyncStatus},
     tool::{Approval, EarlierTexts, Observed, Ruled, SeenDefinition},
-    upstream::{FIRST_BINDING_EPOCH, NamePolicy, Sealed, Tombstone, Transport},
+    upstream::{
+        CallPolicy, FIRST_BINDING_EPOCH, Freshness, Isolation, NamePolicy, Sealed, Tombstone, Transport,
+    },
 };
 
 use super::{
@@ -41,6 +43,16 @@ pub(super) fn upstream_row(upstream: &Upstream) -> stored::Upstream {
             NamePolicy::Repair => 1,
         },
         is_per_user: upstream.is_per_user,
+        freshness: match upstream.calls.freshness {
+            Freshness::Check => 0,
+            Freshness::Serve => 1,
+            Freshness::Refuse => 2,
+        },
+        isolation: match upstream.calls.isolation {
+            Isolation::PerAgent => 0,
+            Isolation::Shared => 1,
+            Isolation::PerSession => 2,
+        },
     }
 }
 
@@ -66,9 +78,22 @@ pub(super) fn read_upstream(
         1 => NamePolicy::Repair,
         other => return Err(row.wrong("name_policy", format!("{other} is not known to this version"))),
     };
+    let freshness = match payload.freshness {
+        0 => Freshness::Check,
+        1 => Freshness::Serve,
+        2 => Freshness::Refuse,
+        other => return Err(row.wrong("freshness", format!("{other} is not known to this version"))),
+    };
+    let isolation = match payload.isolation {
+        0 => Isolation::PerAgent,
+        1 => Isolation::Shared,
+        2 => Isolation::PerSession,
+        other => return Err(row.wrong("isolation", format!("{other} is not known to this version"))),
+    };
     Ok(Upstream {
         id,
         name_policy,
+        calls: CallPolicy { freshness, isolation },
         client,
         slug,
         display_name: payload.display_name,

@@ -12,7 +12,7 @@ use toolgate_upstream::{CallBounds, ListingError, ToolCall};
 
 use super::{Child, StdioWire, ended};
 use crate::call::{Told, of_call};
-use crate::conversation::Failure;
+use crate::conversation::{Failure, check_leave};
 use crate::envelope::Envelope;
 use crate::limits::{MAX_CALL_LINE_BYTES, MAX_WAITING_LINES};
 use crate::meter::over;
@@ -66,6 +66,7 @@ impl Process {
         bounds: &CallBounds,
         told: Told<'_>,
     ) -> Result<String, Failure> {
+        check_leave(call)?;
         let id = self.0.last_id.fetch_add(1, Ordering::Relaxed);
         let request = Request::call(id, call, self.0.envelope);
         let mut waiting = self.wait_for(id)?;

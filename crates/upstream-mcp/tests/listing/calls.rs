@@ -28,7 +28,8 @@ fn call(shares: u8) -> ToolCall<'static> {
         name: "a",
         arguments: ARGUMENTS,
         argument_headers: &[],
-        shares: SessionKey([shares; 16]),
+        shares: Some(SessionKey([shares; 16])),
+        may_leave: &|| true,
         wants_progress: false,
         log_level: None,
     }
@@ -116,6 +117,38 @@ async fn calls_of_one_key_share_a_session_and_those_of_another_do_not() {
         sessions.iter().map(|sent| sent.headers["mcp-session-id"].to_str().unwrap()).collect();
     assert_eq!(sessions, ["session-1", "session-1", "session-2", "session-1"]);
     assert_eq!(server.received_for("server/discover").len(), 1, "an era is found out once");
+}
+
+#[tokio::test]
+async fn a_call_that_shares_with_none_has_a_session_of_its_own_to_its_end() {
+    let server = ScriptedServer::start().await;
+    server.open_sessions();
+    let servers = servers();
+    let alone = ToolCall { shares: None, ..call(1) };
+    for _ in 0..2 {
+        let result = servers.call_tool(&endpoint(&server), &alone, &call_bounds(), &|_| {}).await;
+        assert_echoes(&result.unwrap());
+    }
+    let session = |sent: &toolgate_test_support::mcp_server::Received| {
+        sent.headers.get("mcp-session-id").map(|id| id.to_str().unwrap().to_owned())
+    };
+    let called: Vec<_> = server.received_for("tools/call").iter().filter_map(session).collect();
+    assert_eq!(called, ["session-1", "session-2"]);
+    let ended = server.received().into_iter().filter(|sent| sent.method == "DELETE");
+    assert_eq!(ended.filter_map(|sent| session(&sent)).collect::<Vec<_>>(), called);
+}
+
+#[tokio::test]
+async fn a_call_that_was_withdrawn_is_not_sent() {
+    let (older, newer) = (ScriptedServer::start().await, ScriptedServer::start().await);
+    newer.speak_statelessly(&["2026-07-28"]);
+    let servers = servers();
+    let withdrawn = ToolCall { may_leave: &|| false, ..call(1) };
+    for server in [&older, &newer] {
+        let refused = servers.call_tool(&endpoint(server), &withdrawn, &call_bounds(), &|_| {}).await;
+        assert!(!refused.unwrap_err().may_have_run);
+        assert_eq!(server.received_for("tools/call").len(), 0);
+    }
 }
 
 #[tokio::test]

@@ -77,6 +77,8 @@ pub(crate) struct Upstream<'a> {
     auth: Value,
     description: &'a str,
     path: &'a [String],
+    freshness: Value,
+    isolation: Value,
 }
 
 #[derive(Serialize)]
@@ -118,6 +120,8 @@ impl<'a> From<&'a v1::Upstream> for Upstream<'a> {
             auth: Value::of(upstream.auth, v1::UpstreamAuth::as_str_name),
             description: &upstream.description,
             path: &upstream.path,
+            freshness: Value::of(upstream.freshness, v1::FreshnessPolicy::as_str_name),
+            isolation: Value::of(upstream.isolation, v1::SessionIsolation::as_str_name),
         }
     }
 }
