@@ -17,6 +17,7 @@ mod steps;
 mod agents;
 mod calls;
 mod command_line;
+mod conformance;
 mod corpus;
 mod crash;
 mod deleted_clients;
