@@ -30,9 +30,6 @@ async function withProgress(_, { mcpReq }) {
   return said(text("Went on in three steps."));
 }
 
-// Tools that are there to go.
-const spares = ["spare_1", "spare_2", "spare_3", "spare_4"];
-
 const quickTools = (notify) => ({
   test_simple_text: () => said(text("This is a simple text response for testing.")),
   test_image_content: () => said({ type: "image", ...png }),
@@ -51,8 +48,6 @@ const quickTools = (notify) => ({
   json_schema_2020_12_tool: (args) => said(text(JSON.stringify(args))),
   test_custom_headers: (args) => said(text(JSON.stringify(args))),
   test_trigger_tool_change: () => {
-    // There are as many as the suite wants to see changes.
-    spares.pop();
     notify.toolsChanged();
     return said(text("Told."));
   },
@@ -97,12 +92,12 @@ const schemas = {
 
 export function registerTools(server, notify) {
   const tools = { ...quickTools(notify), ...askingTools };
-  const listed = (name) => ({
+  const listed = Object.keys(tools).map((name) => ({
     name,
     description: `What the conformance suite calls ${name}.`,
     inputSchema: schemas[name] ?? { type: "object" },
-  });
-  server.setRequestHandler("tools/list", () => ({ tools: [...Object.keys(tools), ...spares].map(listed) }));
+  }));
+  server.setRequestHandler("tools/list", () => ({ tools: listed }));
   server.setRequestHandler("tools/call", ({ params }, context) => {
     if (!Object.hasOwn(tools, params.name)) {
       throw new ProtocolError(INVALID_PARAMS, `Unknown tool: ${params.name}`);

@@ -63,20 +63,6 @@ async fn a_session_id_that_is_missing_is_asked_for() {
 }
 
 #[tokio::test]
-async fn a_session_is_of_one_revision() {
-    let face = Face::new(&[]);
-    let session = face.session("2025-06-18").await;
-    let naming = |revisions: &[&str]| {
-        let named = |post: Builder, revision: &&str| post.header("mcp-protocol-version", *revision);
-        face.send(revisions.iter().fold(post().header("mcp-session-id", &session.id), named), PING)
-    };
-    assert_eq!(naming(&[]).await.status, 200);
-    assert_eq!(naming(&["2025-06-18"]).await.status, 200);
-    assert_eq!(naming(&["2025-11-25"]).await.refused(), (400, -32600));
-    assert_eq!(naming(&["2025-06-18", "2025-11-25"]).await.refused(), (400, -32600));
-}
-
-#[tokio::test]
 async fn law_10_a_session_of_another_credential_is_as_unknown_as_any() {
     let face = Face::new(&[]);
     let session = face.session("2025-11-25").await;
@@ -111,14 +97,22 @@ async fn any_replica_under_the_same_key_takes_a_session_and_no_other() {
 }
 
 #[tokio::test]
-async fn the_version_header_says_what_was_agreed_on() {
+async fn a_session_keeps_its_revision_whatever_known_one_the_header_names() {
     let face = Face::new(&[]);
     let session = face.session("2025-06-18").await;
     let with =
         |version: &str| post().header("mcp-session-id", &session.id).header("mcp-protocol-version", version);
     assert_eq!(face.send(with("2025-06-18"), PING).await.status, 200);
     assert_eq!(face.send(post().header("mcp-session-id", &session.id), PING).await.status, 200);
-    assert_eq!(face.send(with("2025-11-25"), PING).await.refused(), (400, -32600));
+    assert_eq!(face.send(with("2025-11-25"), PING).await.status, 200);
+    let batch = format!("[{PING}]");
+    assert_eq!(
+        face.send(with("2025-03-26"), batch).await.refused(),
+        (400, -32600),
+        "of that one are batches"
+    );
+    let twice = with("2025-06-18").header("mcp-protocol-version", "2025-11-25");
+    assert_eq!(face.send(twice, PING).await.refused(), (400, -32600));
     assert_eq!(face.send(with("2099-01-01"), PING).await.refused(), (400, -32022));
 }
 

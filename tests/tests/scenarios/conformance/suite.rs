@@ -53,6 +53,10 @@ pub(super) struct Check {
 }
 
 impl Check {
+    pub(super) fn scenario(&self) -> &str {
+        &self.scenario
+    }
+
     /// Whether a line means it: `scenario`, `scenario/check`, or either with a `*` at its end for all that begin so.
     pub(super) fn is_of(&self, line: &str) -> bool {
         let whole = self.to_string();
