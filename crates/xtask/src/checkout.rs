@@ -36,6 +36,11 @@ impl Checkout {
         self.root.join("tests/node")
     }
 
+    /// The same for the MCP conformance suites.
+    pub(crate) fn conformance(&self) -> PathBuf {
+        self.node().join("conformance")
+    }
+
     pub(crate) fn node_modules(&self) -> PathBuf {
         self.node().join("node_modules")
     }

@@ -1,16 +1,21 @@
-//! MCP servers and buf, from `tests/node/package-lock.json`.
+//! MCP servers, buf and the MCP conformance suites, each folder from its `package-lock.json`.
 
-use std::{fs, process::Command};
+use std::{fs, path::PathBuf, process::Command};
 
 use crate::{checkout::Checkout, command, error::TaskError, stamp::Stamp};
 
 pub(crate) fn install(checkout: &Checkout) -> Result<(), TaskError> {
-    let lock = checkout.node().join("package-lock.json");
-    let stamp = Stamp::new(checkout, "node", fs::read_to_string(&lock).map_err(TaskError::file(&lock))?);
-    if stamp.is_current() && checkout.node_modules().is_dir() {
-        println!("node_modules is what package-lock.json asks for");
+    install_in(checkout, "node", checkout.node())?;
+    install_in(checkout, "conformance", checkout.conformance())
+}
+
+fn install_in(checkout: &Checkout, name: &str, folder: PathBuf) -> Result<(), TaskError> {
+    let lock = folder.join("package-lock.json");
+    let stamp = Stamp::new(checkout, name, fs::read_to_string(&lock).map_err(TaskError::file(&lock))?);
+    if stamp.is_current() && folder.join("node_modules").is_dir() {
+        println!("{} is installed", lock.display());
         return Ok(());
     }
-    command::run(Command::new("npm").arg("ci").current_dir(checkout.node()))?;
+    command::run(Command::new("npm").arg("ci").current_dir(folder))?;
     stamp.write()
 }
