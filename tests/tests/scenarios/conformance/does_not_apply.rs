@@ -53,7 +53,6 @@ pub(super) const DOES_NOT_APPLY: &[(&str, &[&str])] = &[
             "server-stateless/sep-2575-server-rejects-undeclared-capability",
         ],
     ),
-    ("log messages of a server are not passed on yet", &["logging-set-level", "tools-call-with-logging"]),
     ("sessions are kept nowhere, so none can be ended: `DELETE` is 405", &["server-session-lifecycle"]),
     (
         "lists are answered as JSON, which is one of the two that a server may choose",

