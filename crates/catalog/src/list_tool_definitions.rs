@@ -1,12 +1,9 @@
 //! Use case: what an agent may use, as OXP tool definitions.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-};
+use std::sync::Arc;
 
-use toolgate_definition::{names::oxp_ids, projection::oxp_tool};
-use toolgate_domain::{AgentId, Fault, Tool, UpstreamId, limits, upstream::Auth};
+use toolgate_definition::projection::oxp_tool;
+use toolgate_domain::{AgentId, Fault, Tool, limits, upstream::Auth};
 
 use crate::{
     Snapshot, ToolKey, View,
@@ -62,12 +59,11 @@ pub fn list_tool_definitions(
 ) -> Result<ToolDefinitionPage, Fault> {
     let sight = snapshot.sight(View::Served, ask.agent);
     let page = snapshot.page(&sight, &Filter::default(), ask.after.as_ref(), ask.size);
-    let (mut ids, mut definitions, mut bytes) = (HashMap::new(), Vec::new(), 0);
+    let (mut definitions, mut bytes) = (Vec::new(), 0);
     let mut last = None;
     for entry in &page.tools {
         let tool = &entry.tool;
-        let ids = ids.entry(tool.upstream).or_insert_with(|| ids_of(snapshot, tool.upstream));
-        let Some(definition) = definition(snapshot, tool, ids)? else { continue };
+        let Some(definition) = definition(snapshot, tool)? else { continue };
         // A schema may be larger with what it refers to in place.
         bytes += definition.weight_bytes();
         let is_full = ask.size != PageSize::Whole && bytes > limits::PAGE_DEFINITION_BYTES;
@@ -80,26 +76,15 @@ pub fn list_tool_definitions(
     Ok(ToolDefinitionPage { definitions, more_after: page.more_after })
 }
 
-/// The ids of all tools that an upstream ever listed, whatever their state: an id stays with its tool.
-fn ids_of(snapshot: &Snapshot, upstream: UpstreamId) -> BTreeMap<&str, String> {
-    let tools = || snapshot.tools_of(upstream).map(|entry| &entry.tool);
-    let seen = tools().map(|tool| (tool.observed.first_seen_at, tool.name()));
-    tools().next().map(|tool| oxp_ids(&tool.slug, seen)).unwrap_or_default()
-}
-
 fn takes_user_of(snapshot: &Snapshot, tool: &Tool) -> Option<String> {
     let upstream = &snapshot.upstream(tool.upstream)?.upstream;
     (upstream.auth() == Auth::PerUser).then(|| upstream.slug.to_string())
 }
 
 /// `None` unless the tool is served.
-fn definition(
-    snapshot: &Snapshot,
-    tool: &Tool,
-    ids: &BTreeMap<&str, String>,
-) -> Result<Option<ToolDefinition>, Fault> {
+fn definition(snapshot: &Snapshot, tool: &Tool) -> Result<Option<ToolDefinition>, Fault> {
     let (Some(served), Some(version), Some(id)) =
-        (tool.served_definition(), tool.oxp_version(), ids.get(tool.name()))
+        (tool.served_definition(), tool.oxp_version(), snapshot.oxp_id(tool))
     else {
         return Ok(None);
     };

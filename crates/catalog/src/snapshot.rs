@@ -14,11 +14,13 @@ use toolgate_store::Revision;
 
 mod agents;
 mod apply;
+mod oxp_ids;
 mod page;
 mod withdrawn;
 
 pub use agents::{AgentEntry, Sight};
 pub(crate) use apply::{Loaded, Update};
+use oxp_ids::OxpIds;
 pub use page::{Filter, PageSize, ToolPage};
 use withdrawn::Withdrawn;
 pub use withdrawn::WithdrawnTool;
@@ -101,6 +103,8 @@ pub struct Snapshot {
     ids: OrdMap<ToolId, ToolKey>,
     /// Every tool by its namespaced name; several where the name is not usable.
     names: OrdSet<(String, ToolKey)>,
+    /// By their upstream.
+    oxp_ids: OrdMap<UpstreamId, Arc<OxpIds>>,
     /// Every tool by its last change: what a resumed watch asks for.
     changes: OrdSet<(Revision, ToolKey)>,
     /// Tools that are gone: what a resumed watch asks for too.
@@ -139,6 +143,7 @@ impl Snapshot {
             graves: OrdMap::new(),
             ids: OrdMap::new(),
             names: OrdSet::new(),
+            oxp_ids: OrdMap::new(),
             changes: OrdSet::new(),
             withdrawn: Withdrawn::default(),
         }

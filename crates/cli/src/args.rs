@@ -65,6 +65,9 @@ pub struct CallArgs {
     /// Arguments: a JSON object, or `-` to read it from standard input; none when left out.
     #[arg(value_name = "JSON")]
     pub arguments: Option<String>,
+    /// Your own id of this call: within 10 minutes it is made once, and asking again brings what came of it.
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "ID")]
+    pub call_id: String,
 }
 
 /// `toolgate unit …`

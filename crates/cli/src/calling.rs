@@ -20,7 +20,7 @@ pub(crate) async fn run(
     connection: &mut Connection,
     console: &mut Console<'_>,
 ) -> Result<(), CommandError> {
-    let CallArgs { tool, arguments } = args;
+    let CallArgs { tool, arguments, call_id } = args;
     let request = CallToolRequest {
         client_id: connection.client_id.clone(),
         tool: Some(if is_id(&tool) { Tool::ToolId(tool) } else { Tool::NamespacedName(tool) }),
@@ -29,6 +29,7 @@ pub(crate) async fn run(
         min_revision: String::new(),
         log_level: String::new(),
         session: String::new(),
+        call_id,
     };
     let call = call_within(TOOL_CALL_DEADLINE, request);
     let events = connection.gateway().await?.call_tool(call).await?.into_inner();

@@ -73,6 +73,14 @@ pub const MAX_SESSION_NAME_BYTES: usize = 1024;
 pub const CALL_TIMEOUT_MS: u64 = 300_000;
 /// Bytes of everything that an upstream sends for one call.
 pub const MAX_CALL_ANSWER_BYTES: usize = 16 * 1024 * 1024;
+/// Bytes of a `call_id`.
+pub const MAX_CALL_ID_BYTES: usize = 128;
+/// How long what came of a call with a `call_id` is kept on this replica, in milliseconds.
+pub const CALL_ID_KEPT_MS: u64 = 600_000;
+/// Ended calls with a `call_id` that are kept for one client on this replica; the oldest is let go for the next.
+pub const MAX_CALL_IDS_PER_CLIENT: usize = 1024;
+/// Bytes of their answers, for one client; past them the oldest calls are known without their answers.
+pub const MAX_KEPT_ANSWER_BYTES_PER_CLIENT: usize = 4 * 1024 * 1024;
 /// Input schemas of called tools that are kept ready.
 pub const MAX_READY_SCHEMAS: usize = 4096;
 

@@ -6,7 +6,7 @@ use toolgate_domain::limits;
 use toolgate_sealing::Sealer;
 use toolgate_upstream::{CallBounds, ToolCalls};
 
-use crate::{room::Room, schemas::Schemas};
+use crate::{call_ids::CallIds, room::Room, schemas::Schemas};
 
 /// Everything that calls work with. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -17,12 +17,14 @@ pub struct Gateway {
     pub(crate) sealer: Arc<Sealer>,
     pub(crate) schemas: Arc<Schemas>,
     pub(crate) room: Arc<Room>,
+    pub(crate) call_ids: Arc<CallIds>,
 }
 
 impl Gateway {
     /// Calls tools of `catalog` through `servers`. A sync is asked of `syncs` where a call finds that a listing is old.
     pub fn new(catalog: Catalog, syncs: Syncs, servers: Arc<dyn ToolCalls>, sealer: Arc<Sealer>) -> Self {
-        Self { catalog, syncs, servers, sealer, schemas: Arc::default(), room: Arc::default() }
+        let (schemas, room, call_ids) = Default::default();
+        Self { catalog, syncs, servers, sealer, schemas, room, call_ids }
     }
 }
 

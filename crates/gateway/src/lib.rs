@@ -8,11 +8,15 @@
 //!
 //! Start reading at [`call_tool`].
 
+mod call_ids;
 mod call_tool;
+mod deciding;
 mod freshness;
 mod gateway;
 mod room;
 mod schemas;
+mod sending;
+mod sharing;
 
 pub use call_tool::{CallTool, ToolRef, call_tool};
 pub use gateway::Gateway;

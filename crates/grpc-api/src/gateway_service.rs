@@ -5,7 +5,10 @@ use tokio::sync::mpsc;
 use tonic::{Request, Response, Status};
 use toolgate_api_proto::v1::{self as pb, call_tool_response::Event, tool_gateway_server::ToolGateway};
 use toolgate_definition::arguments::{Arguments, ArgumentsError};
-use toolgate_domain::{Caller, Fault, limits};
+use toolgate_domain::{
+    Caller, Fault,
+    limits::{MAX_CALL_ID_BYTES, MAX_SESSION_NAME_BYTES},
+};
 use toolgate_gateway::{CallNotice, CallTool, Gateway, ToolRef, call_tool};
 
 use crate::{Gate, convert::fields, rpc::Rpc};
@@ -55,6 +58,7 @@ impl GatewayService {
             agent: caller.agent,
             key: caller.key,
             tool: tool_ref(ask.tool)?,
+            call_id: call_id(ask.call_id)?,
             arguments: arguments(&ask.arguments_json).map_err(|error| misread(&error))?,
             session: session(ask.session)?,
             wants_progress: ask.wants_progress,
@@ -82,8 +86,9 @@ fn tool_ref(tool: Option<pb::call_tool_request::Tool>) -> Result<ToolRef, Fault>
     match tool {
         Some(Tool::NamespacedName(name)) if !name.is_empty() => Ok(ToolRef::Name(name)),
         Some(Tool::ToolId(id)) => fields::required(&id, "tool_id").map(ToolRef::Id),
+        Some(Tool::OxpId(id)) => Ok(ToolRef::OxpId(id)),
         Some(Tool::NamespacedName(_)) | None => {
-            Err(Fault::invalid("tool", "is required: a namespaced_name or a tool_id"))
+            Err(Fault::invalid("tool", "is required: a namespaced_name, a tool_id or an oxp_id"))
         }
     }
 }
@@ -91,11 +96,16 @@ fn tool_ref(tool: Option<pb::call_tool_request::Tool>) -> Result<ToolRef, Fault>
 fn session(name: String) -> Result<Option<String>, Fault> {
     match name.len() {
         0 => Ok(None),
-        1..=limits::MAX_SESSION_NAME_BYTES => Ok(Some(name)),
-        _ => {
-            Err(Fault::invalid("session", format!("is longer than {} bytes", limits::MAX_SESSION_NAME_BYTES)))
-        }
+        1..=MAX_SESSION_NAME_BYTES => Ok(Some(name)),
+        _ => Err(Fault::invalid("session", format!("is longer than {} bytes", MAX_SESSION_NAME_BYTES))),
     }
+}
+
+fn call_id(id: String) -> Result<Option<String>, Fault> {
+    if id.len() > MAX_CALL_ID_BYTES {
+        return Err(Fault::invalid("call_id", format!("has more than {MAX_CALL_ID_BYTES} bytes")));
+    }
+    Ok(Some(id).filter(|id| !id.is_empty()))
 }
 
 fn arguments(text: &str) -> Result<Arguments, ArgumentsError> {

@@ -45,13 +45,16 @@ use axum::Router;
 use axum::body::Body;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
+use tonic::codegen::BoxStream;
+use toolgate_api_proto::v1::CallToolResponse;
+use toolgate_api_proto::v1::{tool_catalog_server::ToolCatalog, tool_gateway_server::ToolGateway};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::RequestBodyDeadlineLayer;
 
 pub use correlation::{X_CORRELATION_ID, correlation_id};
 pub use limits::{
-    BODY_DEADLINE_SECONDS, MAX_CACHED_BODIES, MAX_CACHED_BYTES, MAX_CORRELATION_ID_BYTES, MAX_LIST_BODY_BYTES,
+    BODY_DEADLINE_SECONDS, MAX_CACHED_BODIES, MAX_CACHED_BYTES, MAX_CALL_BODY_BYTES,
+    MAX_CORRELATION_ID_BYTES, MAX_LIST_BODY_BYTES,
 };
 pub use route::Route;
 pub use settings::FacadeSettings;
@@ -60,14 +63,19 @@ use body_cache::BodyCache;
 use envelope::Refusal;
 use hosts::AllowedHosts;
 
-/// The routes of every documented shape, answered by `catalog`, and those of `beside`: another face on the same listener.
+/// The routes of every documented shape, answered by `catalog` and, for calls, by `gateway`, and those of `beside`: another face on the same listener.
 ///
 /// All of them stand behind one guard. Every answer, whatever its status, carries `x-correlation-id`; every error has the envelope
 /// `{"error": CODE, "message": text, "details"?: {…}}`, unless another face answered it or the route documents its own.
-pub fn router<C: ToolCatalog>(catalog: Arc<C>, settings: FacadeSettings, beside: Router) -> Router {
+pub fn router<C: ToolCatalog>(
+    catalog: Arc<C>,
+    gateway: Arc<dyn ToolGateway<CallToolStream = BoxStream<CallToolResponse>>>,
+    settings: FacadeSettings,
+    beside: Router,
+) -> Router {
     let bodies = Arc::new(BodyCache::new(MAX_CACHED_BYTES, MAX_CACHED_BODIES));
     let add = |router: Router, route: &Route| {
-        router.route(route.path(), route.methods(&catalog, &bodies, &settings))
+        router.route(route.path(), route.methods(&catalog, &gateway, &bodies, &settings))
     };
     let routes = Route::ALL.iter().fold(beside, add);
     routes

@@ -12,5 +12,14 @@ pub const MAX_CACHED_BODIES: usize = 1024;
 /// Bytes of a body that a request of an OXP list may have. The documented one has one short member.
 pub const MAX_LIST_BODY_BYTES: usize = 16 * 1024;
 
+/// Bytes of a body that an OXP call may have.
+pub const MAX_CALL_BODY_BYTES: usize = 1024 * 1024;
+
+/// Nesting of objects and arrays in it, the body itself counting as 1.
+pub(crate) const MAX_CALL_BODY_DEPTH: usize = 128;
+
+/// Bytes of it that are read before the service has judged the credential, which the call has it judge anyway.
+pub(crate) const MAX_UNJUDGED_BODY_BYTES: u64 = 16 * 1024;
+
 /// How long a request's body may take to come, on every route and whoever sends it.
 pub const BODY_DEADLINE_SECONDS: u64 = 10;

@@ -31,6 +31,11 @@ pub(crate) fn refusal(status: &Status) -> Refusal {
     refusal
 }
 
+/// The published reason of an error.
+pub(crate) fn reason_of(status: &Status) -> Option<ErrorReason> {
+    status.get_details_error_info().filter(|info| info.domain == DOMAIN).as_ref().and_then(reason)
+}
+
 fn plain(status: &Status, reason: Option<ErrorReason>) -> Refusal {
     let theirs = status.message();
     let (http, code, message) = match status.code() {

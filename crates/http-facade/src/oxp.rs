@@ -3,6 +3,7 @@
 //! Backed by `ToolCatalog.ListToolDefinitions`, asked for the whole list as the Roar route is. Errors have OXP's own form.
 
 mod ask;
+pub(crate) mod call;
 mod refusal;
 mod shape;
 

@@ -18,6 +18,8 @@ pub enum Route {
     PrismeWebhookCapabilities,
     /// What the caller may use, in the OXP 1.0 shape.
     OxpTools,
+    /// A call of a tool, in the OXP 1.0 shape.
+    OxpCall,
     /// Whether the process takes work, as OXP asks it. Open to everybody.
     OxpHealth,
     /// What the caller may use and what else there is, in the Melbis shape.
@@ -33,6 +35,7 @@ impl Route {
         Self::PrismeCapabilities,
         Self::PrismeWebhookCapabilities,
         Self::OxpTools,
+        Self::OxpCall,
         Self::OxpHealth,
         Self::MelbisToolList,
         Self::Document,
@@ -45,6 +48,7 @@ impl Route {
             Self::PrismeCapabilities => prisme::PATH,
             Self::PrismeWebhookCapabilities => prisme::WEBHOOK_PATH,
             Self::OxpTools => oxp::TOOLS_PATH,
+            Self::OxpCall => oxp::call::PATH,
             Self::OxpHealth => oxp::HEALTH_PATH,
             Self::MelbisToolList => melbis::PATH,
             Self::Document => document::PATH,
@@ -54,6 +58,7 @@ impl Route {
     pub(crate) fn methods<C: ToolCatalog>(
         self,
         catalog: &Arc<C>,
+        gateway: &oxp::call::Gateway,
         bodies: &Arc<BodyCache>,
         settings: &FacadeSettings,
     ) -> MethodRouter {
@@ -63,6 +68,7 @@ impl Route {
                 prisme::methods(Arc::clone(catalog))
             }
             Self::OxpTools => oxp::tools(Arc::clone(catalog), Arc::clone(bodies)),
+            Self::OxpCall => oxp::call::methods(Arc::clone(gateway), Arc::clone(&settings.random)),
             Self::OxpHealth => oxp::health(Arc::clone(&settings.takes_work)),
             Self::MelbisToolList => {
                 melbis::methods(Arc::clone(catalog), Arc::clone(bodies), Arc::clone(&settings.melbis_grant))

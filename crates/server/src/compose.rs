@@ -190,8 +190,8 @@ fn http_router(
         takes_work: Arc::new(move || readiness.state().takes_work()),
         melbis_grant,
     };
-    let beside = toolgate_mcp_face::routes(Arc::clone(&catalog), gateway, mcp);
-    toolgate_http_facade::router(catalog, facade, beside)
+    let beside = toolgate_mcp_face::routes(Arc::clone(&catalog), Arc::clone(&gateway) as Arc<_>, mcp);
+    toolgate_http_facade::router(catalog, gateway, facade, beside)
 }
 
 fn sync_limits(settings: &Settings) -> SyncLimits {

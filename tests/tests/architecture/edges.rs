@@ -39,7 +39,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     ("answer-cache", &[]),
     ("tool-list", &["api-proto"]),
-    ("http-facade", &["answer-cache", "api-proto", "tool-list"]),
+    ("http-facade", &["answer-cache", "api-proto", "definition", "tool-list"]),
     ("mcp-face", &["answer-cache", "api-proto", "definition", "sealing", "tool-list"]),
     ("cli", &["api-proto", "definition"]),
     // The binary alone knows them all.

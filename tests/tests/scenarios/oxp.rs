@@ -1,4 +1,4 @@
-//! `GET /tools` as OXP's own client and its field rules have it.
+//! `GET /tools` and `POST /tools/call` as OXP's own client and its rules have them.
 
 use serde_json::{Map, Value, json};
 use tokio::process::Command;
@@ -95,4 +95,45 @@ async fn a_key_that_may_call_or_read_lists_and_no_other_does() {
     assert_eq!(server.operator().send("GET", ROUTE, &[], body).await.status, 200);
     let other = r#"{"$schema":"urn:oxp:2.0"}"#;
     assert_eq!(server.operator().send("GET", ROUTE, &[], other).await.status, 400);
+}
+
+#[tokio::test]
+async fn oxps_own_client_calls_what_is_served_in_strict_mode() {
+    let Some(installed) = Installed::find("calls of OXP's own client") else { return };
+    let takes = r#"{"name":"send","inputSchema":{"type":"object","properties":{"to":{"type":"string"},"n":{"type":"integer"}},"required":["to"]}}"#;
+    let (server, scripted) = with_scripted(&[takes.to_owned(), entry("hidden", "d")]).await;
+    approve_all(&server, &["srv__send"]).await;
+    server.cli(&["tool", "lock", "srv__send", "n=7"]).await.succeeded();
+    let requests = json!([
+        {"tool_id": "srv.send@1.0.0", "call_id": "c1", "input": {"to": "me"}},
+        {"tool_id": "srv.send", "call_id": "c1", "input": {"to": "me"}},
+        {"tool_id": "srv.send", "call_id": "c1", "input": {"to": "you"}},
+        {"tool_id": "srv.send", "input": {"to": 1}},
+        {"tool_id": "srv.send@2", "input": {"to": "me"}},
+        {"tool_id": "srv.hidden", "input": {}},
+        {"tool_id": "srv.none", "input": {}},
+    ]);
+    let output = Command::new(&installed.python)
+        .arg(own_file("python/oxp_call.py"))
+        .args([&format!("http://{}", server.addresses().http), OPERATOR_KEY, &requests.to_string()])
+        .kill_on_drop(true)
+        .output()
+        .await
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let outcomes: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let value = json!({"sent": {"to": "me", "n": 7}});
+    assert_eq!(outcomes[0], json!({"call_id": "c1", "success": true, "value": value}));
+    assert_eq!(outcomes[1], outcomes[0], "the same call again brings what came of the first");
+    let statuses: Vec<_> = outcomes[2..].iter().map(|outcome| outcome["status"].clone()).collect();
+    assert_eq!(statuses, [400, 422, 400, 400, 400]);
+    assert!(outcomes[3]["body"]["parameter_errors"]["to"].is_string(), "{}", outcomes[3]);
+    let told: Vec<_> = outcomes[2..].iter().map(|outcome| outcome["body"]["message"].to_string()).collect();
+    for (message, says) in
+        told.iter().zip(["call_id", "does not fit", "version", "UNAPPROVED", "no such tool"])
+    {
+        assert!(message.to_lowercase().contains(&says.to_lowercase()), "{message}");
+    }
+    assert_eq!(scripted.received_for("tools/call").len(), 1, "it was made once");
+    report("OXP's own client, strict: 7 calls");
 }

@@ -2792,8 +2792,18 @@ pub struct CallToolRequest {
     /// for it where the upstream's isolation is PER_SESSION; empty for a call outside any.
     #[prost(string, tag = "9")]
     pub session: ::prost::alloc::string::String,
+    /// Of at most 128 bytes, the caller's own id of this call: within 10 minutes a call is made once under it, and asking again
+    /// brings what came of it, or waits for that. A call that ended before anything was sent is made again. Such a call goes on
+    /// when its caller leaves, and nothing is told of its progress.
+    ///
+    /// INVALID_ARGUMENT where the id stands for another tool or arguments of another value. It is the agent's own, or the
+    /// key's where that is bound to no agent. The replica that took the call alone knows of it, and forgets it when it stops;
+    /// of each client it knows the last 1,024, and 4 MiB of their answers: where one was let go, INVALID_ARGUMENT says so.
+    /// Empty for none.
+    #[prost(string, tag = "10")]
+    pub call_id: ::prost::alloc::string::String,
     /// The tool. Required.
-    #[prost(oneof = "call_tool_request::Tool", tags = "2, 3")]
+    #[prost(oneof = "call_tool_request::Tool", tags = "2, 3, 7")]
     pub tool: ::core::option::Option<call_tool_request::Tool>,
 }
 /// Nested message and enum types in `CallToolRequest`.
@@ -2807,6 +2817,10 @@ pub mod call_tool_request {
         /// By its id (UUID).
         #[prost(string, tag = "3")]
         ToolId(::prost::alloc::string::String),
+        /// By its id in OXP, as ToolDefinition has it. Without `@x.y.z` it is the version that is served, and `@x` is `@x.0.0`;
+        /// another version than that is INVALID_ARGUMENT.
+        #[prost(string, tag = "7")]
+        OxpId(::prost::alloc::string::String),
     }
 }
 /// Something that came of a call.

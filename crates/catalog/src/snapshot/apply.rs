@@ -201,6 +201,10 @@ impl Snapshot {
             self.changes.remove(&(old.changed, key.clone()));
             self.names.remove(&(old.tool.namespaced_name(), key.clone()));
         }
+        let first_seen = |entry: &ToolEntry| entry.tool.observed.first_seen_at;
+        if self.tools.get(key).map(|old| first_seen(old)) != Some(first_seen(&tool)) {
+            self.renew_oxp_ids(key.upstream);
+        }
         self.ids.insert(tool.tool.id, key.clone());
         self.names.insert((tool.tool.namespaced_name(), key.clone()));
         self.changes.insert((tool.changed, key.clone()));
@@ -212,6 +216,7 @@ impl Snapshot {
             self.parts.remove(key);
         }
         let Some(old) = self.tools.remove(key) else { return };
+        self.renew_oxp_ids(key.upstream);
         self.ids.remove(&old.tool.id);
         self.names.remove(&(old.tool.namespaced_name(), key.clone()));
         self.changes.remove(&(old.changed, key.clone()));

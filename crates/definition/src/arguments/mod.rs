@@ -73,6 +73,11 @@ impl Arguments {
         &self.0
     }
 
+    /// The same for arguments that are equal by value, whatever their order and spelling.
+    pub fn canonical(&self) -> String {
+        crate::canonical::to_string(self.document().root())
+    }
+
     pub(crate) fn document(&self) -> Document<'_> {
         let limits = crate::json::ParseLimits { max_bytes: usize::MAX, ..ARGUMENTS };
         Document::parse(&self.0, &limits).expect("arguments were parsed when they were made")

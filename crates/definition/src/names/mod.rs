@@ -9,7 +9,7 @@ mod slug;
 
 pub use canonical::{canonical_name, canonical_name_with_tail};
 pub use listing::{canonical_names, canonical_names_beside, oxp_ids};
-pub use shapes::{melbis_unit, oxp_id, oxp_id_with_tail};
+pub use shapes::{OxpToolId, melbis_unit, oxp_id, oxp_id_with_tail};
 pub use slug::{Slug, SlugError};
 
 use crate::limits::MAX_SERVED_NAME_CHARS;

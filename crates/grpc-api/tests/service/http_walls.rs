@@ -55,6 +55,7 @@ impl Held {
             // The same to everybody, or of this moment: without a tag.
             Door::Shape(
                 Route::OxpHealth
+                | Route::OxpCall
                 | Route::Document
                 | Route::PrismeCapabilities
                 | Route::PrismeWebhookCapabilities,
@@ -109,6 +110,12 @@ fn of_shape(route: Route, held: &Held) -> Vec<Request<Body>> {
             bare(Request::get(path).header(header::IF_NONE_MATCH, tag)),
             bare(Request::head(path).header(header::IF_NONE_MATCH, tag)),
         ],
+        // The walls of `call_id` stand beside the other calls.
+        Route::OxpCall => {
+            let body = json!({"request": {"tool_id": "srv.b"}}).to_string();
+            let call = Request::post(path).header(header::CONTENT_TYPE, "application/json");
+            vec![call.header("x-toolgate-min-revision", revision).body(Body::from(body)).unwrap()]
+        }
         // They say the same to everybody.
         Route::OxpHealth | Route::Document => vec![bare(Request::get(path))],
     }
@@ -178,9 +185,11 @@ impl Face {
             random: random.clone(),
             melbis_grant: Arc::clone(&melbis_grant),
         };
-        let mcp = toolgate_mcp_face::routes(Arc::clone(&catalog), Arc::new(ring.gateway.clone()), mcp);
+        let gateway = Arc::new(ring.gateway.clone());
+        let mcp = toolgate_mcp_face::routes(Arc::clone(&catalog), Arc::clone(&gateway) as Arc<_>, mcp);
         Self(router(
             catalog,
+            gateway,
             FacadeSettings { allowed_hosts: Vec::new(), random, takes_work: Arc::new(|| true), melbis_grant },
             mcp,
         ))

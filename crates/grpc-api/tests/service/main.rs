@@ -5,6 +5,7 @@
 mod access;
 mod agents;
 mod answers;
+mod call_ids;
 mod call_moments;
 mod calls;
 mod http_walls;

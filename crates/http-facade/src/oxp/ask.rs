@@ -16,7 +16,9 @@ use crate::limits::MAX_LIST_BODY_BYTES;
 use crate::request::{min_revision, single};
 
 const OXP_API_KEY: HeaderName = HeaderName::from_static("oxp-api-key");
-const MEMBER: &str = "$schema";
+/// Where a body says which version it is of.
+pub(super) const MEMBER: &str = "$schema";
+pub(super) const UNSUPPORTED: &str = "is not supported; send `urn:oxp:1.0`, or leave it out";
 
 /// The parts of a request that this route reads; all others are ignored.
 pub(super) struct Ask {
@@ -57,7 +59,7 @@ impl Ask {
 }
 
 /// `Authorization` as it came, or the key of `OXP-API-Key` as a bearer's; not both.
-fn credential(headers: &HeaderMap) -> Result<Option<HeaderValue>, Refusal> {
+pub(super) fn credential(headers: &HeaderMap) -> Result<Option<HeaderValue>, Refusal> {
     match (single(headers, &AUTHORIZATION)?, single(headers, &OXP_API_KEY)?) {
         (Some(_), Some(_)) => Err(Refusal::invalid("oxp-api-key", "send it without `Authorization`")),
         (authorization, None) => Ok(authorization.cloned()),
@@ -79,12 +81,12 @@ fn check(body: &[u8], problem: &str) -> Result<(), Refusal> {
     match body.get(MEMBER) {
         None => Ok(()),
         Some(Value::String(schema)) if is_supported(schema) => Ok(()),
-        Some(_) => Err(Refusal::invalid(MEMBER, "is not supported; send `urn:oxp:1.0`, or leave it out")),
+        Some(_) => Err(Refusal::invalid(MEMBER, UNSUPPORTED)),
     }
 }
 
 /// All that OXP 1.0 was ever called.
-fn is_supported(schema: &str) -> bool {
+pub(super) fn is_supported(schema: &str) -> bool {
     let is_document = |url: &str| url.ends_with("/http/1.0/openapi.json");
     matches!(schema, super::SCHEMA | "otc://1.0")
         || schema.strip_prefix("https://").or(schema.strip_prefix("http://")).is_some_and(is_document)

@@ -18,11 +18,12 @@ struct ServerErrorResponse<'a> {
 }
 
 impl From<Refusal> for OxpRefusal {
-    /// OXP knows neither 403 nor 404: a credential without the right is as none, and what is not there is a bad request.
+    /// OXP knows neither 403 nor 404 and 409: a credential without the right is as none, and what is not there, or not as it
+    /// would have to be, is a bad request.
     fn from(mut refusal: Refusal) -> Self {
         refusal.status = match refusal.status {
             StatusCode::FORBIDDEN => StatusCode::UNAUTHORIZED,
-            StatusCode::NOT_FOUND => StatusCode::BAD_REQUEST,
+            StatusCode::NOT_FOUND | StatusCode::CONFLICT => StatusCode::BAD_REQUEST,
             status => status,
         };
         Self(refusal)

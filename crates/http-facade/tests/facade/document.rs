@@ -7,11 +7,11 @@ use http::request::Builder;
 use serde_json::Value;
 use tonic::{Code, Status};
 use toolgate_api_proto::v1::ServerToolsStatus;
-use toolgate_http_facade::Route;
+use toolgate_http_facade::{MAX_CALL_BODY_BYTES, Route};
 
 use crate::contract::{Contract, PATH};
 use crate::double::{self, Answer, Face, get, tool};
-use crate::{melbis, oxp, prisme};
+use crate::{melbis, oxp, oxp_call, prisme};
 
 /// What a read may be answered by.
 const CODES: [Code; 8] = [
@@ -220,6 +220,26 @@ async fn open_routes_answer_every_documented_status_and_no_other() {
         }
         open.end();
     }
+}
+
+#[tokio::test]
+async fn calls_answer_every_documented_status_and_no_other() {
+    let contract = Contract::read().await;
+    let mut call = Operation::new(&contract, "POST", oxp_call::CALL);
+    let json = |operation: &Operation<'_>| operation.ask().header("content-type", "application/json");
+    let face = oxp_call::answering(r#"{"structuredContent":[1.0]}"#);
+    call.send_past_the_guard(&face).await;
+    call.send(&face, call.ask(), oxp_call::BODY).await;
+    call.send(&face, json(&call), oxp_call::BODY).await;
+    call.send(&oxp_call::answering(r#"{"isError":true}"#), json(&call), oxp_call::BODY).await;
+    call.send(&face, json(&call), &" ".repeat(MAX_CALL_BODY_BYTES + 1)).await;
+    let misfit =
+        oxp_call::refusal(Code::InvalidArgument, "ARGUMENTS_MISFIT", &[("arguments_json/n", "is x")]);
+    call.send(&oxp_call::refusing(misfit), json(&call), oxp_call::BODY).await;
+    for code in CODES {
+        call.send(&oxp_call::refusing(Status::new(code, "words")), json(&call), oxp_call::BODY).await;
+    }
+    call.end();
 }
 
 const INITIALIZE: &str =

@@ -74,7 +74,20 @@ pub(crate) struct UnitsTold {
     pub(crate) next_page_token: String,
 }
 
+/// What comes of a call: refused at once, or event after event.
+pub(crate) type Events = Result<Vec<Result<CallToolResponse, Status>>, Status>;
+type Calling = dyn Fn(&ToolCall) -> Events + Send + Sync;
+
+/// One call of `CallTool` as the service saw it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ToolCall {
+    pub(crate) request: CallToolRequest,
+    pub(crate) authorization: Option<String>,
+}
+
 pub(crate) struct Double {
+    calling: Box<Calling>,
+    tool_calls: Mutex<Vec<ToolCall>>,
     telling: Box<Telling>,
     units_calls: Mutex<Vec<UnitsCall>>,
     answering: Box<Answering>,
@@ -89,6 +102,8 @@ impl Default for Double {
     /// Of a catalogue that answers nothing.
     fn default() -> Self {
         Self {
+            calling: Box::new(|_| Err(Status::unimplemented("not by this double"))),
+            tool_calls: Mutex::default(),
             answering: Box::new(|_| Err(Status::unimplemented("not by this double"))),
             calls: Mutex::default(),
             defining: Box::new(|_| Err(Status::unimplemented("not by this double"))),
@@ -303,6 +318,15 @@ impl Face {
         Self::over(Double { telling: Box::new(telling), ..Double::default() }, Arc::new(|| true))
     }
 
+    /// Over a gateway alone.
+    pub(crate) fn calling(calling: impl Fn(&ToolCall) -> Events + Send + Sync + 'static) -> Self {
+        Self::over(Double { calling: Box::new(calling), ..Double::default() }, Arc::new(|| true))
+    }
+
+    pub(crate) fn tool_calls(&self) -> Vec<ToolCall> {
+        self.double.tool_calls.lock().unwrap().clone()
+    }
+
     /// Of a process that takes work or not, as `takes_work` says.
     pub(crate) fn of_process(takes_work: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self::over(Double::default(), Arc::new(takes_work))
@@ -324,7 +348,7 @@ impl Face {
             melbis_grant: GRANT.into(),
         };
         let beside = toolgate_mcp_face::routes(Arc::clone(&double), Arc::clone(&double) as Arc<_>, mcp);
-        Self { router: router(Arc::clone(&double), settings, beside), double }
+        Self { router: router(Arc::clone(&double), Arc::clone(&double) as Arc<_>, settings, beside), double }
     }
 
     /// Over a catalogue that holds `tools` and keeps the contract of `if_none_match`.
@@ -414,8 +438,15 @@ impl ToolGateway for Double {
 
     async fn call_tool(
         &self,
-        _: tonic::Request<CallToolRequest>,
+        request: tonic::Request<CallToolRequest>,
     ) -> Result<Response<Self::CallToolStream>, Status> {
-        Err(Status::unimplemented("not by this double"))
+        let credential = request.metadata().get("authorization");
+        let call = ToolCall {
+            authorization: credential.map(|value| value.to_str().unwrap().to_owned()),
+            request: request.into_inner(),
+        };
+        self.tool_calls.lock().unwrap().push(call.clone());
+        let events = (self.calling)(&call)?;
+        Ok(Response::new(Box::pin(futures::stream::iter(events))))
     }
 }

@@ -12,6 +12,7 @@ mod errors;
 mod guards;
 mod melbis;
 mod oxp;
+mod oxp_call;
 mod prisme;
 mod query;
 mod schemas;

@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
 use http::Request;
-use http::request::Builder;
 use serde_json::json;
 use toolgate_sealing::{MasterKey, Sealer};
 

@@ -1,0 +1,83 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use toolgate_catalog::endpoint;
+use toolgate_definition::scan;
+use toolgate_domain::Fault;
+use toolgate_upstream::{CallError, CallNotice, ListingError, ToolCall};
+
+use crate::{
+    CallTool, Gateway,
+    deciding::{Decided, stands},
+    gateway::BOUNDS,
+    sharing::session_key,
+};
+
+/// JSON-RPC codes by which a server says that it does not know the tool, or not like this: its list may be another by now.
+const SIGNS_OF_CHANGE: [i64; 2] = [-32601, -32602];
+
+/// What both begin with. Some servers put an error of the protocol into the text of a result.
+const SIGN_IN_A_TEXT: &str = "-3260";
+
+/// What became of a call that was to be sent.
+pub(crate) enum Sent {
+    /// The exact text of the result.
+    Answered(String),
+    /// Nothing was sent: what it was decided by is no longer so.
+    Withdrawn,
+}
+
+/// Sends what was decided, if it still stands when it leaves.
+pub(crate) async fn send(
+    gateway: &Gateway,
+    call: &CallTool,
+    decided: &Decided<'_>,
+    told: &(dyn Fn(CallNotice) + Send + Sync),
+) -> Result<Sent, Fault> {
+    let Decided { entry, upstream, admitted } = decided;
+    let _place = gateway.room.take(upstream.id)?;
+    let endpoint = endpoint(upstream, &gateway.sealer)?;
+    let was_withdrawn = AtomicBool::new(false);
+    let may_leave = || {
+        let stands = stands(gateway, call, entry);
+        was_withdrawn.store(!stands, Ordering::Relaxed);
+        stands
+    };
+    let sent = ToolCall {
+        name: entry.tool.name(),
+        arguments: admitted.arguments.text(),
+        argument_headers: &admitted.headers,
+        shares: session_key(call, upstream),
+        may_leave: &may_leave,
+        wants_progress: call.wants_progress,
+        log_level: call.log_level,
+    };
+    let called = gateway.servers.call_tool(&endpoint, &sent, &BOUNDS, told).await;
+    if called.is_err() && was_withdrawn.load(Ordering::Relaxed) {
+        return Ok(Sent::Withdrawn);
+    }
+    if is_sign_of_change(&called) {
+        gateway.syncs.doubt(call.client, upstream.id);
+    }
+    called.map(Sent::Answered).map_err(fault)
+}
+
+/// Whether an upstream answers as if it did not know the tool, or not like this.
+fn is_sign_of_change(called: &Result<String, CallError>) -> bool {
+    match called {
+        Ok(result) => result.contains(SIGN_IN_A_TEXT) && is_error(result),
+        Err(CallError { error: ListingError::Rpc { code, .. }, .. }) => SIGNS_OF_CHANGE.contains(code),
+        Err(_) => false,
+    }
+}
+
+fn is_error(result: &str) -> bool {
+    scan::object(result)
+        .is_ok_and(|members| members.iter().any(|(name, value)| name == "isError" && *value == "true"))
+}
+
+fn fault(error: CallError) -> Fault {
+    match error.error {
+        ListingError::Rpc { code, message } => Fault::UpstreamRefused { code, message },
+        other => Fault::UpstreamFailed { problem: other.to_string(), may_have_run: error.may_have_run },
+    }
+}
