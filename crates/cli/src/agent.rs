@@ -107,17 +107,22 @@ async fn show(
     connection: &mut Connection,
     console: &mut Console<'_>,
 ) -> Result<(), CommandError> {
-    let request =
-        GetAgentRequest { id: name, client_id: connection.client_id.clone(), min_revision: String::new() };
-    let response = connection.catalog().await?.get_agent(call(request)).await?.into_inner();
-    let agent = present(response.agent)?;
+    let (agent, revision) = get(name, connection).await?;
     if json {
-        return json::print(console, &json::AgentAnswer::new(&agent, &response.revision));
+        return json::print(console, &json::AgentAnswer::new(&agent, &revision));
     }
     text::agent(&agent).iter().try_for_each(|line| console.say(line))?;
     let mut table = text::attachments();
     agent.attachments.iter().for_each(|attachment| table.push(text::attachment_row(attachment)));
     table.lines().try_for_each(|line| console.say(&line))
+}
+
+/// An agent by its name or id, and the revision that it was read at.
+pub(crate) async fn get(name: String, connection: &mut Connection) -> Result<(Agent, String), CommandError> {
+    let request =
+        GetAgentRequest { id: name, client_id: connection.client_id.clone(), min_revision: String::new() };
+    let response = connection.catalog().await?.get_agent(call(request)).await?.into_inner();
+    Ok((present(response.agent)?, response.revision))
 }
 
 async fn attach(

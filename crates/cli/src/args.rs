@@ -116,15 +116,21 @@ pub enum ClientCommand {
 /// `toolgate audit …`
 #[derive(Debug, Clone, Subcommand)]
 pub enum AuditCommand {
-    /// List rulings, oldest first.
+    /// List rulings, oldest first; with `--calls`, calls of tools.
     #[command(after_help = EXIT_CODES_HELP)]
     List {
         /// Only those about this tool: namespaced name or id.
         #[arg(long, value_name = "NAME")]
         tool: Option<String>,
         /// Only those about this upstream and its tools: slug or id; its id alone where it was deleted.
-        #[arg(long, value_name = "NAME")]
+        #[arg(long, value_name = "NAME", conflicts_with = "calls")]
         upstream: Option<String>,
+        /// Calls of tools as this replica logged them, refused and cancelled ones included.
+        #[arg(long)]
+        calls: bool,
+        /// Only calls by this agent: name or id.
+        #[arg(long, value_name = "NAME", requires = "calls")]
+        agent: Option<String>,
     },
     /// Recompute the hash chain from what the server lists; ends with 1 when it does not hold.
     #[command(after_help = EXIT_CODES_HELP)]
@@ -132,6 +138,9 @@ pub enum AuditCommand {
         /// A hash that was noted before, as `audit verify` prints it: the log must still hold it in this place.
         #[arg(long, value_name = "COUNT:HASH", value_parser = crate::audit::known)]
         known: Option<crate::audit::Known>,
+        /// The log of calls of this replica instead of that of rulings.
+        #[arg(long)]
+        calls: bool,
     },
 }
 

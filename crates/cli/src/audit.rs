@@ -1,5 +1,7 @@
 //! `toolgate audit …`
 
+mod calls;
+
 use sha2::{Digest, Sha256};
 use toolgate_api_proto::v1::{ListRulingsRequest, Ruling, VerifyRulingsRequest};
 
@@ -25,8 +27,12 @@ pub(crate) async fn run(
     console: &mut Console<'_>,
 ) -> Result<(), CommandError> {
     match command {
-        AuditCommand::List { tool, upstream } => list(tool, upstream, json, connection, console).await,
-        AuditCommand::Verify { known } => verify(known, json, connection, console).await,
+        AuditCommand::List { tool, agent, calls: true, .. } => {
+            calls::list(tool, agent, json, connection, console).await
+        }
+        AuditCommand::List { tool, upstream, .. } => list(tool, upstream, json, connection, console).await,
+        AuditCommand::Verify { known, calls: true } => calls::verify(known, json, connection, console).await,
+        AuditCommand::Verify { known, .. } => verify(known, json, connection, console).await,
     }
 }
 

@@ -6,12 +6,15 @@ use crate::commands::parse_commands;
 use crate::parse::{
     Raw, address, bootstrap_key, choice, hosts, non_empty, number, otlp_endpoint, path, public_url,
 };
-use crate::settings::{LogFormat, PrivateAddresses, Settings, StoreEngine};
+use crate::settings::{LogFormat, LoggedArguments, PrivateAddresses, Settings, StoreEngine};
 
 const ENGINES: &[(&str, StoreEngine)] = &[("sled", StoreEngine::Sled), ("memory", StoreEngine::Memory)];
 const PRIVATE: &[(&str, PrivateAddresses)] =
     &[("declared", PrivateAddresses::Declared), ("never", PrivateAddresses::Never)];
 const FORMATS: &[(&str, LogFormat)] = &[("text", LogFormat::Text), ("json", LogFormat::Json)];
+
+const ARGUMENTS: &[(&str, LoggedArguments)] =
+    &[("hash", LoggedArguments::Hash), ("full", LoggedArguments::Full), ("none", LoggedArguments::None)];
 
 /// One setting.
 pub struct Field {
@@ -187,6 +190,22 @@ pub static FIELDS: &[Field] = &[
         help: "Seconds that a server's list is told on, where the server does not say; 0 asks it each time",
         set: |settings, raw| number(raw, 0..=600).map(|seconds| settings.server_tools.keep_seconds = seconds),
         show: |settings| integer(settings.server_tools.keep_seconds),
+    },
+    Field {
+        key: "audit.arguments",
+        env: "TOOLGATE_AUDIT_ARGUMENTS",
+        flag: Some("audit-arguments"),
+        help: "What the log of calls keeps of arguments: hash, full or none",
+        set: |settings, raw| choice(raw, ARGUMENTS).map(|kept| settings.audit.arguments = kept),
+        show: |settings| text(name_of(settings.audit.arguments, ARGUMENTS)),
+    },
+    Field {
+        key: "audit.calls_mib",
+        env: "TOOLGATE_AUDIT_CALLS_MIB",
+        flag: Some("audit-calls-mib"),
+        help: "Upper bound of the log of calls, in MiB; the oldest part goes",
+        set: |settings, raw| number(raw, 1..=1_048_576).map(|mib| settings.audit.calls_mib = mib),
+        show: |settings| integer(settings.audit.calls_mib),
     },
     Field {
         key: "stop.grace_seconds",

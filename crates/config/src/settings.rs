@@ -27,6 +27,8 @@ pub struct Settings {
     pub sync: Sync,
     /// How tool servers are asked outside of syncs.
     pub server_tools: ServerTools,
+    /// The log of calls.
+    pub audit: Audit,
     /// How the process ends.
     pub stop: Stop,
     /// Logs.
@@ -127,6 +129,26 @@ pub struct Sync {
 pub struct ServerTools {
     /// How long a list is told on that its server says nothing about. Zero tells none on.
     pub keep_seconds: u32,
+}
+
+/// The log of calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Audit {
+    /// What is kept of the arguments of calls.
+    pub arguments: LoggedArguments,
+    /// Upper bound of the log of calls, in MiB. The oldest part goes.
+    pub calls_mib: u32,
+}
+
+/// What is kept of the arguments of calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoggedArguments {
+    /// A hash that only equal arguments of the same client share.
+    Hash,
+    /// Their exact text.
+    Full,
+    /// Their size alone.
+    None,
 }
 
 /// How the process ends.
@@ -242,6 +264,12 @@ impl Default for Sync {
 impl Default for ServerTools {
     fn default() -> Self {
         Self { keep_seconds: 60 }
+    }
+}
+
+impl Default for Audit {
+    fn default() -> Self {
+        Self { arguments: LoggedArguments::Hash, calls_mib: 1024 }
     }
 }
 

@@ -232,7 +232,7 @@ fn an_unknown_name_suggests_the_nearest() {
         ("[htttp]\nallowed_hosts = []", "did you mean http.allowed_hosts?"),
         (
             "[zebra]",
-            "the sections are http, grpc, admin, store, keys, outbound, sync, server_tools, stop, log, trace",
+            "the sections are http, grpc, admin, store, keys, outbound, sync, server_tools, audit, stop, log, trace",
         ),
     ] {
         let error = from_file(text).unwrap_err().to_string();

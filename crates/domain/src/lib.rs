@@ -10,6 +10,7 @@
 
 pub mod agent;
 pub mod ambient;
+pub mod call;
 pub mod caller;
 pub mod credential;
 pub mod decision;
@@ -28,6 +29,7 @@ pub mod upstream;
 
 pub use agent::Agent;
 pub use ambient::{Clock, Entropy};
+pub use call::{CallOutcome, CallRecord, CallRefusal, CalledTool};
 pub use caller::{Caller, Scope, Scopes};
 pub use fault::{Fault, Violation};
 pub use ids::{AgentId, AttachmentId, ClientId, KeyId, ToolId, UpstreamId};

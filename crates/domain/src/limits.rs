@@ -114,6 +114,12 @@ pub const MAX_DEFINITION_HASHES: usize = 16;
 pub const RULINGS_PAGE_SIZE: usize = 100;
 /// Rulings of a page at most.
 pub const MAX_RULINGS_PAGE_SIZE: usize = 1000;
+/// Calls of a page of the log when none is asked for.
+pub const CALLS_PAGE_SIZE: usize = 100;
+/// Calls of a page of the log at most.
+pub const MAX_CALLS_PAGE_SIZE: usize = 1000;
+/// Bytes of what was called, in the log of calls; what is longer is cut.
+pub const MAX_LOGGED_NAME_BYTES: usize = 256;
 /// A page or watch message ends before its definitions exceed this, so that it stays under the 4 MiB which gRPC clients
 /// accept by default.
 pub const PAGE_DEFINITION_BYTES: usize = 3 * 1024 * 1024 - 512 * 1024;

@@ -9,6 +9,7 @@ use crate::{
     Gateway,
     deciding::decided,
     freshness,
+    recording::Recording,
     sending::{Sent, send},
     sharing::{asked, call_key},
 };
@@ -51,7 +52,7 @@ pub enum ToolRef {
     OxpId(String),
 }
 
-/// Calls. `told` hears what the upstream tells meanwhile; dropping the future gives the call up.
+/// Calls, and records the call whatever comes of it. `told` hears what the upstream tells meanwhile; dropping the future gives the call up.
 ///
 /// A call with an id is made once: asking again with the same tool and equal arguments brings what came of it, once it is
 /// decided that the caller may still make it. It goes on when its caller leaves, and nobody hears of its progress.
@@ -69,8 +70,7 @@ pub async fn call_tool(
     told: &(dyn Fn(CallNotice) + Send + Sync),
 ) -> Result<String, Fault> {
     let Some(call_id) = &call.call_id else { return make(gateway, &call, told).await };
-    let snapshot = gateway.catalog.snapshot(call.client, call.min_revision).await?;
-    let tool = decided(gateway, &snapshot, &call)?.entry.tool.id;
+    let tool = admitted(gateway, &call).await?;
     let (client, key, asked) = (call.client, call_key(&call, call_id), asked(tool, &call.arguments));
     let own = gateway.clone();
     let call = CallTool { wants_progress: false, log_level: None, ..call };
@@ -78,16 +78,44 @@ pub async fn call_tool(
     gateway.call_ids.once(client, key, asked, made).await
 }
 
-/// Decides until what was decided still stands when the call leaves. Between any two attempts lies a ruling.
+/// The tool of a call, if the call may be made now: whoever may not is recorded, and told nothing of what came of it before.
+async fn admitted(gateway: &Gateway, call: &CallTool) -> Result<ToolId, Fault> {
+    let mut recording = Recording::begin(gateway, call);
+    let decided = match gateway.catalog.snapshot(call.client, call.min_revision).await {
+        Ok(snapshot) => {
+            decided(gateway, &snapshot, call, &mut recording).map(|decided| decided.entry.tool.id)
+        }
+        Err(fault) => Err(fault),
+    };
+    match &decided {
+        Ok(_) => recording.discard(),
+        Err(fault) => recording.end(Err(fault)),
+    }
+    decided
+}
+
 async fn make(
     gateway: &Gateway,
     call: &CallTool,
     told: &(dyn Fn(CallNotice) + Send + Sync),
 ) -> Result<String, Fault> {
+    let mut recording = Recording::begin(gateway, call);
+    let called = carry_out(gateway, call, told, &mut recording).await;
+    recording.end(called.as_deref());
+    called
+}
+
+/// Decides until what was decided still stands when the call leaves. Between any two attempts lies a ruling.
+async fn carry_out(
+    gateway: &Gateway,
+    call: &CallTool,
+    told: &(dyn Fn(CallNotice) + Send + Sync),
+    recording: &mut Recording,
+) -> Result<String, Fault> {
     let (mut reached, mut is_settled) = (call.min_revision, false);
     loop {
         let snapshot = gateway.catalog.snapshot(call.client, reached).await?;
-        let decided = decided(gateway, &snapshot, call)?;
+        let decided = decided(gateway, &snapshot, call, recording)?;
         if !std::mem::replace(&mut is_settled, true) {
             let settled = freshness::settled(gateway, decided.upstream).await?;
             if settled.is_some_and(|settled| snapshot.revision() < settled) {
@@ -95,7 +123,7 @@ async fn make(
                 continue;
             }
         }
-        match send(gateway, call, &decided, told).await? {
+        match send(gateway, call, &decided, told, recording).await? {
             Sent::Answered(result) => return Ok(result),
             Sent::Withdrawn => {}
         }

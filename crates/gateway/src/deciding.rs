@@ -8,7 +8,7 @@ use toolgate_domain::{
     upstream::Auth,
 };
 
-use crate::{CallTool, Gateway, ToolRef};
+use crate::{CallTool, Gateway, ToolRef, recording::Recording};
 
 /// What an upstream was registered with is for its syncs alone where each user has a credential of their own.
 const NO_USER: &str = "it takes the credential of a user, and a key is no user";
@@ -25,9 +25,11 @@ pub(crate) fn decided<'s>(
     gateway: &Gateway,
     snapshot: &'s Snapshot,
     call: &CallTool,
+    recording: &mut Recording,
 ) -> Result<Decided<'s>, Fault> {
     let sight = sight(snapshot, call);
     let entry = resolve(snapshot, &sight, &call.tool)?.ok_or(Fault::ToolNotFound)?;
+    recording.found(entry);
     let upstream = &snapshot.upstream(entry.tool.upstream).ok_or(Fault::ToolNotFound)?.upstream;
     let admitted = admit(gateway, &sight, &entry.tool, call.arguments.clone())?;
     if upstream.auth() == Auth::PerUser {

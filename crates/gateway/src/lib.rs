@@ -2,7 +2,7 @@
 //!
 //! A call is resolved by the names and ids of one snapshot, which a sync renews where the upstream's list is in doubt, decided by the domain's one decision function, completed by
 //! the locks, sent to the upstream under the tool's own name, and answered with the exact text of the result. What is
-//! refused is refused before anything is sent.
+//! refused is refused before anything is sent. Every call is recorded, one that was given up too.
 //!
 //! This crate must never know a transport of callers, a protocol of servers, or a store.
 //!
@@ -13,6 +13,7 @@ mod call_tool;
 mod deciding;
 mod freshness;
 mod gateway;
+mod recording;
 mod room;
 mod schemas;
 mod sending;
@@ -20,4 +21,5 @@ mod sharing;
 
 pub use call_tool::{CallTool, ToolRef, call_tool};
 pub use gateway::Gateway;
+pub use recording::CallRecords;
 pub use toolgate_upstream::{CallNotice, LogLevel};

@@ -9,6 +9,7 @@ use crate::{
     CallTool, Gateway,
     deciding::{Decided, stands},
     gateway::BOUNDS,
+    recording::Recording,
     sharing::session_key,
 };
 
@@ -32,6 +33,7 @@ pub(crate) async fn send(
     call: &CallTool,
     decided: &Decided<'_>,
     told: &(dyn Fn(CallNotice) + Send + Sync),
+    recording: &mut Recording,
 ) -> Result<Sent, Fault> {
     let Decided { entry, upstream, admitted } = decided;
     let _place = gateway.room.take(upstream.id)?;
@@ -51,6 +53,7 @@ pub(crate) async fn send(
         wants_progress: call.wants_progress,
         log_level: call.log_level,
     };
+    recording.sends(admitted);
     let called = gateway.servers.call_tool(&endpoint, &sent, &BOUNDS, told).await;
     if called.is_err() && was_withdrawn.load(Ordering::Relaxed) {
         return Ok(Sent::Withdrawn);

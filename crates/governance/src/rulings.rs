@@ -132,8 +132,11 @@ impl Governance {
         Ok(Verification { count: head.sequence, head: head.hash, problem })
     }
 
-    /// Refuses a client that never was.
-    async fn has_log(&self, client: ClientId) -> Result<(), Fault> {
+    /// Refuses a client that never was. One that was deleted has its logs still.
+    ///
+    /// # Errors
+    /// [`Fault::ClientNotFound`]; failures of the store.
+    pub async fn has_log(&self, client: ClientId) -> Result<(), Fault> {
         match self.catalog.snapshot(client, None).await {
             Err(Fault::ClientNotFound) => {
                 let (tombstone, _) = read(self.store(), &Key::DeletedClient(client)).await?;

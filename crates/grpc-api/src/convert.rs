@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod api_key;
+pub(crate) mod call;
 pub(crate) mod fields;
 pub(crate) mod ruling;
 pub(crate) mod server_tools;

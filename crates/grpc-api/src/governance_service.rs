@@ -1,9 +1,10 @@
 mod agents;
 
-use std::num::NonZeroUsize;
+use std::{num::NonZeroUsize, sync::Arc};
 
 use tonic::{Request, Response, Status};
 use toolgate_api_proto::v1::{self as pb, tool_governance_server::ToolGovernance};
+use toolgate_call_log::{CallFilter, CallLog, ListCalls};
 use toolgate_catalog::{Revision, View, agents::AgentRef, sync::Summary, upstreams::get_upstream};
 use toolgate_domain::{Caller, ClientId, Fault, ToolId, UpstreamId, limits, upstream::CallPolicy};
 use toolgate_governance::{
@@ -15,7 +16,7 @@ use crate::{
     Gate,
     catalog_service::upstream_ref,
     convert::{
-        api_key,
+        api_key, call,
         fields::{self, count},
         ruling, tool, upstream,
         upstream_change::{change_from_proto, within_request},
@@ -28,6 +29,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct GovernanceService {
     governance: Governance,
+    calls: Arc<CallLog>,
     gate: Gate,
 }
 
@@ -40,9 +42,9 @@ struct Asked {
 }
 
 impl GovernanceService {
-    /// Rules through `governance`.
-    pub fn new(governance: Governance, gate: Gate) -> Self {
-        Self { governance, gate }
+    /// Rules through `governance`; the log of calls is read from `calls`.
+    pub fn new(governance: Governance, calls: Arc<CallLog>, gate: Gate) -> Self {
+        Self { governance, calls, gate }
     }
 
     async fn create_upstream(
@@ -294,6 +296,30 @@ impl GovernanceService {
             count: i64::try_from(proof.count).unwrap_or(i64::MAX),
             head_hash: proof.head.to_vec(),
             problem: proof.problem.unwrap_or_default(),
+        })
+    }
+
+    async fn list_calls(
+        &self,
+        caller: Caller,
+        ask: pb::ListCallsRequest,
+    ) -> Result<pb::ListCallsResponse, Fault> {
+        let (client, tokens) = self.gate.tenant(&caller, &ask.client_id)?;
+        self.governance.has_log(client).await?;
+        let filter = CallFilter {
+            tool: fields::optional(&ask.tool_id, "tool_id")?,
+            agent: fields::optional(&ask.agent_id, "agent_id")?,
+            start: fields::moment(ask.start_time),
+            end: fields::moment(ask.end_time),
+        };
+        let of = digest([&b"calls"[..], format!("{filter:?}").as_bytes()]);
+        let size = fields::page_size(ask.page_size, limits::CALLS_PAGE_SIZE, limits::MAX_CALLS_PAGE_SIZE)?;
+        let size = NonZeroUsize::new(size).unwrap_or(NonZeroUsize::MIN);
+        let from = tokens.open_call_page(of, &ask.page_token)?;
+        let page = self.calls.list(ListCalls { client, from, size, filter }).await?;
+        Ok(pb::ListCallsResponse {
+            calls: page.entries.into_iter().map(call::to_proto).collect(),
+            next_page_token: page.more_from.map(|from| tokens.call_page(of, from)).unwrap_or_default(),
         })
     }
 
@@ -566,6 +592,14 @@ impl ToolGovernance for GovernanceService {
     ) -> Result<Response<pb::VerifyRulingsResponse>, Status> {
         let call = |caller, request: Request<_>| self.verify_rulings(caller, request.into_inner());
         self.gate.run(Rpc::VerifyRulings, request, call).await
+    }
+
+    async fn list_calls(
+        &self,
+        request: Request<pb::ListCallsRequest>,
+    ) -> Result<Response<pb::ListCallsResponse>, Status> {
+        let call = |caller, request: Request<_>| self.list_calls(caller, request.into_inner());
+        self.gate.run(Rpc::ListCalls, request, call).await
     }
 
     async fn create_client(

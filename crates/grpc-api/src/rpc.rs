@@ -92,6 +92,7 @@ rpcs! {
     RevokeApiKey: GOVERNANCE Takes::Scope(Scope::Admin), WRITE;
     ListRulings: GOVERNANCE Takes::Scope(Scope::Read), READ;
     VerifyRulings: GOVERNANCE Takes::Scope(Scope::Read), LOG;
+    ListCalls: GOVERNANCE Takes::Scope(Scope::Read), READ;
     CreateClient: GOVERNANCE Takes::Scope(Scope::Admin), WRITE;
     ListClients: GOVERNANCE Takes::Scope(Scope::Admin), READ;
     DeleteClient: GOVERNANCE Takes::Scope(Scope::Admin), WRITE;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
+use toolgate_call_log::Position;
 use toolgate_catalog::{AgentEntry, Revision, ToolEntry, ToolKey, UpstreamEntry, tool_units::UnitKey};
 use toolgate_definition::Fingerprint;
 use toolgate_domain::{AgentId, ClientId, Fault, KeyId, ToolId, UpstreamId};
@@ -124,6 +125,18 @@ impl<'a> Tokens<'a> {
         let page = self.open_page(of, text)?;
         let sequence = page.map_or(Ok(0), |(id, _)| u64::try_from(u128::from_be_bytes(*id.bytes())));
         sequence.map_err(|_| not_a_page())
+    }
+
+    /// Where the next page of the log of calls begins.
+    pub(crate) fn call_page(&self, of: RequestDigest, from: Position) -> String {
+        let plain = [of.as_slice(), &from.segment.to_be_bytes(), &from.offset.to_be_bytes()].concat();
+        self.seal(TokenKind::Page, &plain)
+    }
+
+    pub(crate) fn open_call_page(&self, of: RequestDigest, text: &str) -> Result<Position, Fault> {
+        let Some((id, _)) = self.open_page(of, text)? else { return Ok(Position::default()) };
+        let place = u128::from_be_bytes(*id.bytes());
+        Ok(Position { segment: (place >> 64) as u64, offset: place as u64 })
     }
 
     /// Where the next page of the list of clients begins. Of use to the operator's own client alone.

@@ -19,6 +19,7 @@ pub(crate) enum Purpose {
     WrapDataKeys,
     SealTokens,
     DigestApiKeys,
+    DigestArguments,
 }
 
 impl Purpose {
@@ -27,6 +28,7 @@ impl Purpose {
             Self::WrapDataKeys => b"toolgate/1/wrap-data-keys",
             Self::SealTokens => b"toolgate/1/seal-tokens",
             Self::DigestApiKeys => b"toolgate/1/digest-api-keys",
+            Self::DigestArguments => b"toolgate/1/digest-arguments",
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use aes_gcm_siv::{Aes256GcmSiv, KeyInit};
-use hmac::Hmac;
+use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
 use crate::master_key::{MasterKey, Purpose};
@@ -14,6 +14,7 @@ pub struct Sealer {
     pub(crate) data_keys: Aes256GcmSiv,
     pub(crate) tokens: Aes256GcmSiv,
     pub(crate) api_keys: Hmac<Sha256>,
+    arguments: Hmac<Sha256>,
 }
 
 impl Sealer {
@@ -24,12 +25,25 @@ impl Sealer {
             Aes256GcmSiv::new_from_slice(master.derive(purpose).as_slice())
                 .expect("a derived key has 32 bytes")
         };
-        let api_keys = Hmac::new_from_slice(master.derive(Purpose::DigestApiKeys).as_slice());
+        let hmac = |purpose| {
+            Hmac::new_from_slice(master.derive(purpose).as_slice()).expect("HMAC takes a key of any length")
+        };
         Self {
             data_keys: cipher(Purpose::WrapDataKeys),
             tokens: cipher(Purpose::SealTokens),
-            api_keys: api_keys.expect("HMAC takes a key of any length"),
+            api_keys: hmac(Purpose::DigestApiKeys),
+            arguments: hmac(Purpose::DigestArguments),
         }
+    }
+
+    /// What may be kept of the arguments of a call: equal for equal texts of one client, and nothing that can be guessed
+    /// from or compared with another's.
+    #[must_use]
+    pub fn arguments_digest(&self, client: &[u8; 16], text: &str) -> [u8; 32] {
+        let mut hmac = self.arguments.clone();
+        hmac.update(client);
+        hmac.update(text.as_bytes());
+        hmac.finalize().into_bytes().into()
     }
 }
 

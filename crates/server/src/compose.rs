@@ -9,6 +9,7 @@ use tonic::{codec::CompressionEncoding, service::Routes, transport};
 use toolgate_api_proto::v1::{
     tool_gateway_server::ToolGatewayServer, tool_governance_server::ToolGovernanceServer,
 };
+use toolgate_call_log::CallLog;
 use toolgate_catalog::{
     Catalog,
     server_tools::ServerTools,
@@ -36,7 +37,7 @@ use crate::{
     ambient::{SystemClock, SystemEntropy},
     bootstrap::{Operator, bootstrap},
     connections::{self, HEAD_DEADLINE, KEEPALIVE_EVERY, KEEPALIVE_TIMEOUT},
-    data::{Engine, prepare},
+    data::{Engine, call_log, prepare},
     failure::Failure,
     listeners::{Addresses, Listeners},
     metrics::{self, Metrics},
@@ -71,7 +72,8 @@ impl Running {
         shutdown.spawn("admin", connections::serve(admin, admin_router, soft.clone()));
 
         let (Engine { store, is_healthy }, sealer) = prepare(settings).await?;
-        let Services { governance, gateway, gate } = services(settings, &store, Arc::clone(&sealer))?;
+        let calls = call_log(settings, &sealer)?;
+        let Services { governance, gateway, gate } = services(settings, &store, Arc::clone(&sealer), &calls)?;
         if !governance.is_under_this_master_key().await.map_err(Failure::Prepare)? {
             return Err(Failure::ForeignMasterKey(settings.master_key_path()));
         }
@@ -82,7 +84,7 @@ impl Running {
         let server_tools = ServerTools::new(&catalog, governance.syncs(), kept_for);
         let catalog_service = CatalogService::new(catalog, server_tools, gate.clone(), soft.clone());
         let gateway_service = GatewayService::new(gateway, gate.clone());
-        let governance_service = GovernanceService::new(governance.clone(), gate);
+        let governance_service = GovernanceService::new(governance.clone(), calls, gate);
 
         let (health, health_service) = Health::new().await;
         let reflection = reflection().map_err(|error| Failure::Reflection(error.to_string()))?;
@@ -147,7 +149,12 @@ struct Services {
     gate: Gate,
 }
 
-fn services(settings: &Settings, store: &SharedStore, sealer: Arc<Sealer>) -> Result<Services, Failure> {
+fn services(
+    settings: &Settings,
+    store: &SharedStore,
+    sealer: Arc<Sealer>,
+    calls: &Arc<CallLog>,
+) -> Result<Services, Failure> {
     let private = match settings.outbound.private {
         PrivateAddresses::Declared => Private::Declared,
         PrivateAddresses::Never => Private::Never,
@@ -161,7 +168,14 @@ fn services(settings: &Settings, store: &SharedStore, sealer: Arc<Sealer>) -> Re
     let syncs = Syncs::new(&catalog, servers.clone(), Arc::clone(&sealer), clock.clone(), limits);
     let authenticator = Authenticator::new(Arc::clone(store), Arc::clone(&sealer), clock.clone());
     let gate = Gate::new(authenticator, Arc::clone(&sealer), entropy.clone());
-    let gateway = Gateway::new(catalog.clone(), syncs.clone(), servers.clone(), Arc::clone(&sealer));
+    let gateway = Gateway::new(
+        catalog.clone(),
+        syncs.clone(),
+        servers.clone(),
+        Arc::clone(&sealer),
+        clock.clone(),
+        calls.clone(),
+    );
     let governance = Governance::new(catalog, syncs, servers, sealer, clock, entropy);
     Ok(Services { governance, gateway, gate })
 }

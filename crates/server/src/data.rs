@@ -5,6 +5,7 @@
 //! bootstrap.key   if no operator key was given
 //! store/          the store
 //! store.begun     there once was a store
+//! calls/          the log of calls; `calls.memory/` of a process whose store forgets
 //! ```
 
 use std::{
@@ -15,14 +16,17 @@ use std::{
     sync::Arc,
 };
 
-use toolgate_config::{Settings, StoreEngine};
+use toolgate_call_log::{ArgumentsKept, CallLog, CallLogOptions};
+use toolgate_config::{LoggedArguments, Settings, StoreEngine};
 use toolgate_sealing::{MasterKey, Sealer};
 use toolgate_store::SharedStore;
 use toolgate_store_memory::MemoryStore;
 use toolgate_store_sled::{OpenError, SledStore};
 
-use crate::failure::Failure;
+use crate::{ambient::SystemClock, failure::Failure};
 
+const CALLS_FOLDER: &str = "calls";
+const FORGOTTEN_CALLS_FOLDER: &str = "calls.memory";
 const STORE_FOLDER: &str = "store";
 /// Outside the store's folder, so that it tells when that is lost. The master key cannot: it may stand elsewhere, or have
 /// been put in place before the first start.
@@ -68,6 +72,25 @@ pub(crate) async fn prepare(settings: &Settings) -> Result<(Engine, Arc<Sealer>)
             Ok((engine, Arc::new(Sealer::new(&master))))
         }
     }
+}
+
+/// Opens the log of calls. That of a store which forgets is begun anew.
+pub(crate) fn call_log(settings: &Settings, sealer: &Arc<Sealer>) -> Result<Arc<CallLog>, Failure> {
+    let forgets = settings.store.engine == StoreEngine::Memory;
+    let folder = settings.store.data_dir.join(if forgets { FORGOTTEN_CALLS_FOLDER } else { CALLS_FOLDER });
+    let failed = |source| Failure::File { path: folder.clone(), source };
+    if forgets && folder.exists() {
+        fs::remove_dir_all(&folder).map_err(failed)?;
+    }
+    let arguments = match settings.audit.arguments {
+        LoggedArguments::Hash => ArgumentsKept::Hash,
+        LoggedArguments::Full => ArgumentsKept::Text,
+        LoggedArguments::None => ArgumentsKept::Nothing,
+    };
+    let max_bytes = u64::from(settings.audit.calls_mib) * 1024 * 1024;
+    let options = CallLogOptions { folder: folder.clone(), max_bytes, arguments };
+    let log = CallLog::open(options, Arc::clone(sealer), Arc::new(SystemClock)).map_err(failed)?;
+    Ok(Arc::new(log))
 }
 
 fn of_opening(error: OpenError, begun: &Path) -> Failure {

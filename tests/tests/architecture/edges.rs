@@ -32,10 +32,21 @@ const EDGES: &[(&str, &[&str])] = &[
     ("catalog", &["definition", "domain", "records", "sealing", "store", "upstream"]),
     ("governance", &["catalog", "definition", "domain", "records", "sealing", "store", "upstream"]),
     ("gateway", &["catalog", "definition", "domain", "sealing", "upstream"]),
+    ("call-log", &["definition", "domain", "gateway", "sealing"]),
     // Adapters.
     (
         "grpc-api",
-        &["api-proto", "catalog", "definition", "domain", "gateway", "governance", "identity", "sealing"],
+        &[
+            "api-proto",
+            "call-log",
+            "catalog",
+            "definition",
+            "domain",
+            "gateway",
+            "governance",
+            "identity",
+            "sealing",
+        ],
     ),
     ("answer-cache", &[]),
     ("tool-list", &["api-proto"]),
@@ -54,7 +65,7 @@ const EDGES: &[(&str, &[&str])] = &[
 
 #[rustfmt::skip]
 const SERVER: &[&str] = &[
-    "api-proto", "catalog", "cli", "config", "domain", "gateway", "governance", "grpc-api", "http-facade", "identity",
+    "api-proto", "call-log", "catalog", "cli", "config", "domain", "gateway", "governance", "grpc-api", "http-facade", "identity",
     "lifecycle", "mcp-face", "outbound", "sealing", "store", "store-memory", "store-sled", "telemetry", "upstream",
     "upstream-mcp",
 ];

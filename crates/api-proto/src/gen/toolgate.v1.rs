@@ -542,6 +542,76 @@ pub struct Ruling {
     #[prost(message, optional, tag = "22")]
     pub attachment: ::core::option::Option<AgentAttachment>,
 }
+/// A row of the log of calls of a client: a call that ended, whatever came of it, or the word that calls are missing. A replica
+/// has a log of its own, on its own disk, bounded in size: the oldest rows go.
+///
+/// Each row's hash is SHA-256 over the 32 bytes of the hash before it, all zero before the first, followed by `stored`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LoggedCall {
+    /// Position in the client's log on this replica, counted from 1 without gaps.
+    #[prost(int64, tag = "1")]
+    pub sequence: i64,
+    /// When the call came, or it was noticed that calls are missing, by the clock of the server.
+    #[prost(message, optional, tag = "2")]
+    pub create_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// What came of the call; with MISSING, no field from `subject` to `unjudged_reason` says anything.
+    #[prost(enumeration = "CallOutcome", tag = "3")]
+    pub outcome: i32,
+    /// Who called: `key:` and the id of an API key.
+    #[prost(string, tag = "4")]
+    pub subject: ::prost::alloc::string::String,
+    /// The agent that called (UUID); empty where the key is bound to none.
+    #[prost(string, tag = "5")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// The tool (UUID); empty where there is none for the caller.
+    #[prost(string, tag = "6")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// Its upstream (UUID); empty where there is no tool.
+    #[prost(string, tag = "7")]
+    pub upstream_id: ::prost::alloc::string::String,
+    /// The name that agents call the tool; what was called, cut to 256 bytes, where there is none.
+    #[prost(string, tag = "8")]
+    pub namespaced_name: ::prost::alloc::string::String,
+    /// Fingerprint of the definition at that moment; empty where there is no tool.
+    #[prost(string, tag = "9")]
+    pub definition_hash: ::prost::alloc::string::String,
+    /// With TOOL_NOT_SERVED, the state of the tool.
+    #[prost(enumeration = "ToolState", tag = "10")]
+    pub tool_state: i32,
+    /// With UPSTREAM_REFUSED, the JSON-RPC error code.
+    #[prost(int64, tag = "11")]
+    pub upstream_code: i64,
+    /// With UPSTREAM_FAILED and CANCELLED, whether the tool may have run.
+    #[prost(bool, tag = "12")]
+    pub may_have_run: bool,
+    /// From when it came to when it ended, in microseconds.
+    #[prost(int64, tag = "13")]
+    pub duration_us: i64,
+    /// Bytes of the arguments: as they were sent, or as they came where nothing was sent.
+    #[prost(int64, tag = "14")]
+    pub arguments_bytes: i64,
+    /// Hash of that text under a key of this installation and the client, 32 bytes; empty unless the server is set to keep it.
+    #[prost(bytes = "vec", tag = "15")]
+    pub arguments_hash: ::prost::alloc::vec::Vec<u8>,
+    /// That text; absent unless the server is set to keep it.
+    #[prost(string, optional, tag = "16")]
+    pub arguments_json: ::core::option::Option<::prost::alloc::string::String>,
+    /// Bytes of the result.
+    #[prost(int64, tag = "17")]
+    pub result_bytes: i64,
+    /// Why the approved input schema could not judge the arguments; empty where it did.
+    #[prost(string, tag = "18")]
+    pub unjudged_reason: ::prost::alloc::string::String,
+    /// With MISSING, how many calls; 0 where the server was stopped in the middle, so that nobody knows.
+    #[prost(int64, tag = "19")]
+    pub missing_count: i64,
+    /// The row as the log keeps it: the bytes that `hash` covers.
+    #[prost(bytes = "vec", tag = "20")]
+    pub stored: ::prost::alloc::vec::Vec<u8>,
+    /// SHA-256 of the hash before and `stored`: 32 bytes.
+    #[prost(bytes = "vec", tag = "21")]
+    pub hash: ::prost::alloc::vec::Vec<u8>,
+}
 /// What can be ruled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -623,6 +693,79 @@ impl RulingAct {
             "RULING_ACT_DELETE_AGENT" => Some(Self::DeleteAgent),
             "RULING_ACT_ATTACH_AGENT_TOOL" => Some(Self::AttachAgentTool),
             "RULING_ACT_DETACH_AGENT_TOOL" => Some(Self::DetachAgentTool),
+            _ => None,
+        }
+    }
+}
+/// What came of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum CallOutcome {
+    /// Never sent.
+    Unspecified = 0,
+    /// The upstream answered with a result.
+    Ok = 1,
+    /// The upstream answered with a result that says that the tool failed.
+    ToolError = 2,
+    /// The upstream answered with an error of the protocol.
+    UpstreamRefused = 3,
+    /// No answer came.
+    UpstreamFailed = 4,
+    /// The caller gave it up.
+    Cancelled = 5,
+    /// Nothing was sent: for this caller there is no such tool.
+    ToolNotFound = 6,
+    /// Nothing was sent: the tool is in another state than SERVED.
+    ToolNotServed = 7,
+    /// Nothing was sent: the arguments do not fit the approved input schema.
+    ArgumentsMisfit = 8,
+    /// Nothing was sent: too many calls were under way.
+    LimitExceeded = 9,
+    /// Nothing was sent: it could not be decided.
+    Undecided = 10,
+    /// No call: here calls are missing.
+    Missing = 11,
+    /// Nothing was sent: the upstream's list might have been another by then, and its policy is to refuse.
+    ListingStale = 12,
+}
+impl CallOutcome {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "CALL_OUTCOME_UNSPECIFIED",
+            Self::Ok => "CALL_OUTCOME_OK",
+            Self::ToolError => "CALL_OUTCOME_TOOL_ERROR",
+            Self::UpstreamRefused => "CALL_OUTCOME_UPSTREAM_REFUSED",
+            Self::UpstreamFailed => "CALL_OUTCOME_UPSTREAM_FAILED",
+            Self::Cancelled => "CALL_OUTCOME_CANCELLED",
+            Self::ToolNotFound => "CALL_OUTCOME_TOOL_NOT_FOUND",
+            Self::ToolNotServed => "CALL_OUTCOME_TOOL_NOT_SERVED",
+            Self::ArgumentsMisfit => "CALL_OUTCOME_ARGUMENTS_MISFIT",
+            Self::LimitExceeded => "CALL_OUTCOME_LIMIT_EXCEEDED",
+            Self::Undecided => "CALL_OUTCOME_UNDECIDED",
+            Self::Missing => "CALL_OUTCOME_MISSING",
+            Self::ListingStale => "CALL_OUTCOME_LISTING_STALE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "CALL_OUTCOME_UNSPECIFIED" => Some(Self::Unspecified),
+            "CALL_OUTCOME_OK" => Some(Self::Ok),
+            "CALL_OUTCOME_TOOL_ERROR" => Some(Self::ToolError),
+            "CALL_OUTCOME_UPSTREAM_REFUSED" => Some(Self::UpstreamRefused),
+            "CALL_OUTCOME_UPSTREAM_FAILED" => Some(Self::UpstreamFailed),
+            "CALL_OUTCOME_CANCELLED" => Some(Self::Cancelled),
+            "CALL_OUTCOME_TOOL_NOT_FOUND" => Some(Self::ToolNotFound),
+            "CALL_OUTCOME_TOOL_NOT_SERVED" => Some(Self::ToolNotServed),
+            "CALL_OUTCOME_ARGUMENTS_MISFIT" => Some(Self::ArgumentsMisfit),
+            "CALL_OUTCOME_LIMIT_EXCEEDED" => Some(Self::LimitExceeded),
+            "CALL_OUTCOME_UNDECIDED" => Some(Self::Undecided),
+            "CALL_OUTCOME_MISSING" => Some(Self::Missing),
+            "CALL_OUTCOME_LISTING_STALE" => Some(Self::ListingStale),
             _ => None,
         }
     }
@@ -3695,6 +3838,43 @@ pub struct VerifyRulingsResponse {
     #[prost(string, tag = "3")]
     pub problem: ::prost::alloc::string::String,
 }
+/// Which calls.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListCallsRequest {
+    /// Tenant of the called tools (UUID); empty for the caller's own. Another one takes an operator key.
+    #[prost(string, tag = "1")]
+    pub client_id: ::prost::alloc::string::String,
+    /// Rows per page: 0 for 100, above 1000 is lowered to it, negative is INVALID_ARGUMENT. A page may hold fewer, or none,
+    /// and not be the last.
+    #[prost(int32, tag = "2")]
+    pub page_size: i32,
+    /// `next_page_token` of the page before; empty for the first. All other fields except `page_size` must be as they were,
+    /// else INVALID_ARGUMENT.
+    #[prost(string, tag = "3")]
+    pub page_token: ::prost::alloc::string::String,
+    /// Only calls of this tool (UUID); empty for all. Where calls are missing is told all the same.
+    #[prost(string, tag = "4")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// Only calls by this agent (UUID); empty for all. Where calls are missing is told all the same.
+    #[prost(string, tag = "5")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// Only what came at this time or later; absent for all.
+    #[prost(message, optional, tag = "6")]
+    pub start_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// Only what came before this time; absent for all.
+    #[prost(message, optional, tag = "7")]
+    pub end_time: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// A page of the log of calls.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListCallsResponse {
+    /// Ordered by `sequence`.
+    #[prost(message, repeated, tag = "1")]
+    pub calls: ::prost::alloc::vec::Vec<LoggedCall>,
+    /// For the next page; empty at the end of the log.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
 /// A client to make.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CreateClientRequest {
@@ -4358,6 +4538,25 @@ pub mod tool_governance_client {
             req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "VerifyRulings"));
             self.inner.unary(req, path, codec).await
         }
+        /// Lists what the log of calls holds for a client on this replica, oldest first: every call of a tool that ended, refused
+        /// and cancelled ones included, and where calls are missing.
+        ///
+        /// Takes `mcp:read`. A call can be read as soon as it was answered. The log of a client that was deleted stays readable to
+        /// an operator who names it.
+        pub async fn list_calls(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListCallsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListCallsResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/toolgate.v1.ToolGovernance/ListCalls");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("toolgate.v1.ToolGovernance", "ListCalls"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Makes a client.
         ///
         /// Takes `mcp:admin` and an operator key (PERMISSION_DENIED). ALREADY_EXISTS when the name is taken. Its first key is made
@@ -4591,6 +4790,15 @@ pub mod tool_governance_server {
             &self,
             request: tonic::Request<super::VerifyRulingsRequest>,
         ) -> std::result::Result<tonic::Response<super::VerifyRulingsResponse>, tonic::Status>;
+        /// Lists what the log of calls holds for a client on this replica, oldest first: every call of a tool that ended, refused
+        /// and cancelled ones included, and where calls are missing.
+        ///
+        /// Takes `mcp:read`. A call can be read as soon as it was answered. The log of a client that was deleted stays readable to
+        /// an operator who names it.
+        async fn list_calls(
+            &self,
+            request: tonic::Request<super::ListCallsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListCallsResponse>, tonic::Status>;
         /// Makes a client.
         ///
         /// Takes `mcp:admin` and an operator key (PERMISSION_DENIED). ALREADY_EXISTS when the name is taken. Its first key is made
@@ -5484,6 +5692,40 @@ pub mod tool_governance_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = VerifyRulingsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolgate.v1.ToolGovernance/ListCalls" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListCallsSvc<T: ToolGovernance>(pub Arc<T>);
+                    impl<T: ToolGovernance> tonic::server::UnaryService<super::ListCallsRequest> for ListCallsSvc<T> {
+                        type Response = super::ListCallsResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(&mut self, request: tonic::Request<super::ListCallsRequest>) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as ToolGovernance>::list_calls(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListCallsSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -6,6 +6,7 @@
 
 mod agent;
 mod api_key;
+mod call;
 mod client;
 mod ruling;
 mod server_tool;
@@ -24,6 +25,7 @@ use crate::hidden::is_hidden;
 
 pub(crate) use agent::{Agent, AgentAnswer, AgentDeletion, AttachAnswer};
 pub(crate) use api_key::{ApiKey, KeyAnswer, NewKey};
+pub(crate) use call::LoggedCall;
 pub(crate) use client::{Client, ClientAnswer, DeletedClient};
 pub(crate) use ruling::{Proof, Ruling};
 pub(crate) use server_tool::ServerTools;

@@ -2,9 +2,9 @@
 //! columns stand straight.
 
 use toolgate_api_proto::v1::{
-    Agent, AgentAttachment, AgentAttachmentType, ApiKey, Client, DeleteClientResponse, Effect,
-    FreshnessPolicy, ObservedDefinition, Ruling, RulingAct, ServerTool, SessionIsolation, Tool, ToolState,
-    ToolStatus, ToolUnit, ToolUnitCommand, Upstream, UpstreamAuth, UpstreamHealth, upstream,
+    Agent, AgentAttachment, AgentAttachmentType, ApiKey, CallOutcome, Client, DeleteClientResponse, Effect,
+    FreshnessPolicy, LoggedCall, ObservedDefinition, Ruling, RulingAct, ServerTool, SessionIsolation, Tool,
+    ToolState, ToolStatus, ToolUnit, ToolUnitCommand, Upstream, UpstreamAuth, UpstreamHealth, upstream,
 };
 
 use crate::hidden::escape;
@@ -365,6 +365,34 @@ pub(crate) fn client_deletion(what: &str, gone: &DeleteClientResponse) -> String
     let DeleteClientResponse { client, upstream_count, tool_count, api_key_count } = gone;
     let client = client.as_ref().map_or(NONE.to_owned(), |client| format!("{}  {}", client.name, client.id));
     format!("{what}: {client} with {upstream_count} upstreams, {tool_count} tools, {api_key_count} keys")
+}
+
+pub(crate) fn calls() -> Table<7> {
+    Table::new(["NUMBER", "TIME", "SUBJECT", "AGENT", "TOOL", "OUTCOME", "TOOK"])
+}
+
+pub(crate) fn call_row(row: &LoggedCall) -> [String; 7] {
+    let outcome = word(row.outcome, "CALL_OUTCOME_", CallOutcome::as_str_name);
+    let outcome = match row.outcome() {
+        CallOutcome::ToolNotServed => {
+            format!("{outcome} ({})", word(row.tool_state, "TOOL_STATE_", ToolState::as_str_name))
+        }
+        CallOutcome::UpstreamRefused => format!("{outcome} ({})", row.upstream_code),
+        CallOutcome::Missing if row.missing_count > 0 => format!("{} calls are missing", row.missing_count),
+        CallOutcome::Missing => "the server was stopped: calls may be missing".to_owned(),
+        _ if row.may_have_run => format!("{outcome} (may have run)"),
+        _ => outcome,
+    };
+    let is_call = row.outcome() != CallOutcome::Missing;
+    [
+        row.sequence.to_string(),
+        row.create_time.as_ref().map_or(NONE.to_owned(), ToString::to_string),
+        or_none(&row.subject).to_owned(),
+        or_none(&row.agent_id).to_owned(),
+        or_none(&row.namespaced_name).to_owned(),
+        outcome,
+        if is_call { format!("{} us", row.duration_us) } else { NONE.to_owned() },
+    ]
 }
 
 pub(crate) fn rulings() -> Table<6> {

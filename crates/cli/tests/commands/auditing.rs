@@ -1,4 +1,5 @@
-use toolgate_api_proto::v1::{Ruling, RulingAct};
+use sha2::{Digest, Sha256};
+use toolgate_api_proto::v1::{CallOutcome, LoggedCall, Ruling, RulingAct, ToolState};
 use toolgate_cli::Exit;
 
 use crate::double::Script;
@@ -77,4 +78,46 @@ async fn what_an_empty_log_proves_can_be_known_later() {
         let ended = start(log).await.run(&["audit", "verify", "--known", &head]).await;
         assert_eq!(ended.exit, Exit::Ok, "{}", ended.err);
     }
+}
+
+fn logged(sequence: i64, before: &[u8], stored: &[u8]) -> LoggedCall {
+    let hash = Sha256::new().chain_update(before).chain_update(stored).finalize().to_vec();
+    let mut row = LoggedCall { sequence, stored: stored.to_vec(), hash, ..Default::default() };
+    row.set_outcome(CallOutcome::ToolNotServed);
+    row.set_tool_state(ToolState::Drifted);
+    row.namespaced_name = "gh__read".into();
+    row
+}
+
+async fn with_calls(calls_logged: Vec<LoggedCall>) -> Double {
+    Double::start(Script { calls_logged, ..Default::default() }).await
+}
+
+#[tokio::test]
+async fn calls_are_listed_with_why_they_were_refused() {
+    let double = with_calls(vec![logged(1, &[0; 32], b"a")]).await;
+    let listed = double.run(&["audit", "list", "--calls"]).await;
+    assert!(listed.out.contains("gh__read  tool_not_served (drifted)"), "{}", listed.out);
+    let json = double.run(&["audit", "list", "--calls", "--json"]).await;
+    let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(json["calls"][0]["outcome"], "CALL_OUTCOME_TOOL_NOT_SERVED");
+}
+
+#[tokio::test]
+async fn law_14_a_changed_or_missing_row_of_the_log_of_calls_is_noticed_without_the_server() {
+    let first = logged(7, &[9; 32], b"a");
+    let second = logged(8, &first.hash, b"b");
+    let third = logged(9, &second.hash, b"c");
+    let rows = [first, second, third];
+    let whole = with_calls(rows.to_vec()).await.run(&["audit", "verify", "--calls"]).await;
+    assert!(whole.out.contains("before row 7") && whole.out.contains("3 rows"), "{}", whole.out);
+    let missing = vec![rows[0].clone(), rows[2].clone()];
+    let mut changed = rows.to_vec();
+    changed[1].stored = b"x".to_vec();
+    for forged in [missing, changed] {
+        assert_eq!(with_calls(forged).await.run(&["audit", "verify", "--calls"]).await.exit, Exit::Failure);
+    }
+    let noted = whole.out.lines().last().unwrap().to_owned();
+    let cut = with_calls(rows[..2].to_vec()).await;
+    assert_eq!(cut.run(&["audit", "verify", "--calls", "--known", &noted]).await.exit, Exit::Failure);
 }

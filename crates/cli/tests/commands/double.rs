@@ -27,6 +27,8 @@ pub(crate) struct Script {
     pub(crate) attached: Vec<AttachAgentToolRequest>,
     pub(crate) agents_deleted: Vec<DeleteAgentRequest>,
     pub(crate) rulings_logged: Vec<Ruling>,
+    /// The log of calls.
+    pub(crate) calls_logged: Vec<LoggedCall>,
     /// Tools a page; 0 for all.
     pub(crate) page_size: usize,
     /// Answer of every call that reads upstreams or syncs.
@@ -560,6 +562,16 @@ impl ToolGovernance for Double {
         let head_hash = script.rulings_logged.last().map_or(vec![0; 32], |row| row.hash.clone());
         let count = i64::try_from(script.rulings_logged.len()).expect("a short log");
         Ok(Response::new(VerifyRulingsResponse { count, head_hash, ..Default::default() }))
+    }
+
+    async fn list_calls(
+        &self,
+        request: Request<ListCallsRequest>,
+    ) -> Result<Response<ListCallsResponse>, Status> {
+        let wanted = request.into_inner().tool_id;
+        let calls = self.script().calls_logged.clone();
+        let calls = calls.into_iter().filter(|row| wanted.is_empty() || row.tool_id == wanted).collect();
+        Ok(Response::new(ListCallsResponse { calls, ..Default::default() }))
     }
 
     async fn create_client(

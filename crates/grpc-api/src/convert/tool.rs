@@ -91,7 +91,7 @@ pub(crate) fn hashes_from_proto(hashes: &[String]) -> Result<Vec<Fingerprint>, F
     hashes.iter().enumerate().map(hash).collect()
 }
 
-fn state_to_proto(state: ToolState) -> pb::ToolState {
+pub(crate) fn state_to_proto(state: ToolState) -> pb::ToolState {
     match state {
         ToolState::Served => pb::ToolState::Served,
         ToolState::Removed => pb::ToolState::Removed,

@@ -6,6 +6,7 @@ mod access;
 mod agents;
 mod answers;
 mod call_ids;
+mod call_log;
 mod call_moments;
 mod calls;
 mod http_walls;

@@ -3,6 +3,7 @@
 use std::{future::Future, sync::Arc, time::Duration};
 
 use futures::StreamExt;
+use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Request, Response, Status};
 use tonic_types::StatusExt;
@@ -11,6 +12,7 @@ use toolgate_api_proto::v1::{
     tool_catalog_server::ToolCatalog, tool_gateway_server::ToolGateway,
     tool_governance_server::ToolGovernance,
 };
+use toolgate_call_log::{ArgumentsKept, CallLog, CallLogOptions};
 use toolgate_catalog::{
     Catalog,
     server_tools::ServerTools,
@@ -61,6 +63,8 @@ pub(crate) struct Ring {
     store: SharedStore,
     pub(crate) sealer: Arc<Sealer>,
     pub(crate) clock: Arc<MovableClock>,
+    /// Of the log of calls.
+    _folder: TempDir,
 }
 
 impl Ring {
@@ -79,7 +83,21 @@ impl Ring {
         let catalog = Catalog::new(Arc::clone(&store));
         let limits = SyncLimits::default();
         let syncs = Syncs::new(&catalog, servers.clone(), Arc::clone(&sealer), clock.clone(), limits);
-        let gateway = Gateway::new(catalog.clone(), syncs.clone(), servers.clone(), Arc::clone(&sealer));
+        let folder = TempDir::new().unwrap();
+        let options = CallLogOptions {
+            folder: folder.path().join("calls"),
+            max_bytes: 1024 * 1024,
+            arguments: ArgumentsKept::Hash,
+        };
+        let calls = Arc::new(CallLog::open(options, Arc::clone(&sealer), clock.clone()).unwrap());
+        let gateway = Gateway::new(
+            catalog.clone(),
+            syncs.clone(),
+            servers.clone(),
+            Arc::clone(&sealer),
+            clock.clone(),
+            calls.clone(),
+        );
         let server_tools = ServerTools::new(&catalog, &syncs, Duration::from_secs(60));
         let governance = Governance::new(
             catalog.clone(),
@@ -95,8 +113,8 @@ impl Ring {
         let gate = Gate::new(authenticator, Arc::clone(&sealer), entropy);
         let catalog = CatalogService::new(catalog, server_tools, gate.clone(), CancellationToken::new());
         let gateway = GatewayService::new(gateway, gate.clone());
-        let governance = GovernanceService::new(governance, gate);
-        Self { catalog, governance, gateway, servers, operator, store, sealer, clock }
+        let governance = GovernanceService::new(governance, calls, gate);
+        Self { catalog, governance, gateway, servers, operator, store, sealer, clock, _folder: folder }
     }
 
     /// Another tenant, as a row of the store: there is no call that makes one.

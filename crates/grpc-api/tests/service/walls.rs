@@ -40,6 +40,7 @@ pub(crate) struct Things {
     upstreams_page: String,
     keys_page: String,
     rulings_page: String,
+    calls_page: String,
 }
 
 impl Things {
@@ -72,6 +73,7 @@ impl Things {
             upstreams_page: token(),
             keys_page: token(),
             rulings_page: token(),
+            calls_page: token(),
         }
     }
 
@@ -109,6 +111,12 @@ impl Things {
         let keys = said(ring.governance.list_api_keys(key.asks(keys))).await.unwrap();
         let rulings = pb::ListRulingsRequest { page_size: 1, ..Default::default() };
         let rulings = said(ring.governance.list_rulings(key.asks(rulings))).await.unwrap();
+        for name in ["srv__a", "srv__b"] {
+            let tool = Some(pb::call_tool_request::Tool::NamespacedName(name.into()));
+            called(ring, key, pb::CallToolRequest { tool, ..Default::default() }).await.unwrap();
+        }
+        let calls = pb::ListCallsRequest { page_size: 1, ..Default::default() };
+        let calls = said(ring.governance.list_calls(key.asks(calls))).await.unwrap();
         let pages = [
             &tools.next_page_token,
             &definitions.next_page_token,
@@ -118,6 +126,7 @@ impl Things {
             &upstreams.next_page_token,
             &keys.next_page_token,
             &rulings.next_page_token,
+            &calls.next_page_token,
             &agents.next_page_token,
         ];
         assert!(pages.iter().all(|token| !token.is_empty()), "each list has a second page");
@@ -146,6 +155,7 @@ impl Things {
             upstreams_page: upstreams.next_page_token,
             keys_page: keys.next_page_token,
             rulings_page: rulings.next_page_token,
+            calls_page: calls.next_page_token,
         }
     }
 }
@@ -343,6 +353,11 @@ async fn walk(ring: &Ring, key: &Key, own_tool: &str, things: &Things) -> Vec<(&
             ask!(ListRulingsRequest { tool_id: tool }),
             ask!(ListRulingsRequest { upstream_id: upstream }),
             ask!(ListRulingsRequest { page_token: things.rulings_page });
+        ListCalls = list_calls:
+            ask!(ListCallsRequest { client_id: client_id }),
+            ask!(ListCallsRequest { tool_id: tool }),
+            ask!(ListCallsRequest { agent_id: agent }),
+            ask!(ListCallsRequest { page_token: things.calls_page });
         DeleteClient = delete_client:
             pb::DeleteClientRequest { id: client_id.clone(), ..Default::default() };
         CreateClient = create_client:
@@ -410,7 +425,7 @@ async fn law_10_every_call_answers_for_a_deleted_client_as_for_one_that_never_wa
     let of_nothing = walk(&ring, &ring.operator, &own.tool, &Things::nowhere()).await;
     for ((rpc, gone), (_, nothing)) in of_gone.iter().zip(&of_nothing) {
         match *rpc {
-            "ListRulings" | "VerifyRulings" if gone.starts_with("OK") => {}
+            "ListRulings" | "VerifyRulings" | "ListCalls" if gone.starts_with("OK") => {}
             // Its name is as free as one that nobody ever had.
             "CreateClient" => assert!(gone.starts_with("OK") && nothing.starts_with("OK"), "{gone}"),
             _ => assert_eq!(gone, nothing, "{rpc}"),

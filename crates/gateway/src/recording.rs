@@ -1,0 +1,126 @@
+use std::{fmt::Debug, sync::Arc, time::Instant};
+
+use toolgate_catalog::ToolEntry;
+use toolgate_definition::{arguments::Arguments, scan::members};
+use toolgate_domain::{
+    CallOutcome, CallRecord, CallRefusal, CalledTool, Fault, decision::Admitted,
+    limits::MAX_LOGGED_NAME_BYTES,
+};
+
+use crate::{CallTool, Gateway, ToolRef};
+
+/// Keeps what is remembered of calls.
+pub trait CallRecords: Send + Sync + Debug + 'static {
+    /// Remembers a call that ended, with its arguments: as they were sent, or as they came where nothing was sent. Never
+    /// waits.
+    fn record(&self, record: CallRecord, arguments: Arguments);
+}
+
+/// The record of a call while it lasts. Where it is dropped before its end, the caller gave the call up.
+pub(crate) struct Recording {
+    records: Arc<dyn CallRecords>,
+    began: Instant,
+    /// `None` once it is recorded.
+    open: Option<(CallRecord, Arguments)>,
+}
+
+impl Recording {
+    pub(crate) fn begin(gateway: &Gateway, call: &CallTool) -> Self {
+        let name = match &call.tool {
+            ToolRef::Name(name) | ToolRef::OxpId(name) => cut(name),
+            ToolRef::Id(id) => id.to_string(),
+        };
+        let record = CallRecord {
+            at: gateway.clock.now(),
+            client: call.client,
+            key: call.key,
+            agent: call.agent,
+            name,
+            tool: None,
+            outcome: CallOutcome::Cancelled { may_have_run: false },
+            duration_us: 0,
+            unjudged: None,
+        };
+        let open = Some((record, call.arguments.clone()));
+        Self { records: Arc::clone(&gateway.records), began: Instant::now(), open }
+    }
+
+    /// The tool is known.
+    pub(crate) fn found(&mut self, entry: &ToolEntry) {
+        if let Some((record, _)) = &mut self.open {
+            let tool = &entry.tool;
+            record.name = tool.namespaced_name();
+            let fingerprint = tool.definition.fingerprint();
+            record.outcome = CallOutcome::Cancelled { may_have_run: false };
+            record.tool = Some(CalledTool { id: tool.id, upstream: tool.upstream, fingerprint });
+        }
+    }
+
+    /// From now on the tool may run.
+    pub(crate) fn sends(&mut self, admitted: &Admitted) {
+        if let Some((record, arguments)) = &mut self.open {
+            record.unjudged.clone_from(&admitted.unjudged);
+            record.outcome = CallOutcome::Cancelled { may_have_run: true };
+            *arguments = admitted.arguments.clone();
+        }
+    }
+
+    /// Nothing is to be recorded.
+    pub(crate) fn discard(mut self) {
+        self.open = None;
+    }
+
+    pub(crate) fn end(mut self, called: Result<&str, &Fault>) {
+        if let Some((record, _)) = &mut self.open {
+            record.outcome = outcome(called);
+        }
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        if let Some((mut record, arguments)) = self.open.take() {
+            record.duration_us = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
+            self.records.record(record, arguments);
+        }
+    }
+}
+
+fn outcome(called: Result<&str, &Fault>) -> CallOutcome {
+    match called {
+        Ok(result) => {
+            CallOutcome::Answered { is_error: says_that_it_failed(result), result_bytes: result.len() as u64 }
+        }
+        Err(Fault::UpstreamRefused { code, .. }) => CallOutcome::UpstreamRefused { code: *code },
+        Err(Fault::UpstreamFailed { may_have_run, .. }) => {
+            CallOutcome::UpstreamFailed { may_have_run: *may_have_run }
+        }
+        Err(Fault::ToolNotFound | Fault::ClientNotFound) => CallOutcome::Refused(CallRefusal::NotFound),
+        Err(Fault::ToolNotServed { state, .. }) => CallOutcome::Refused(CallRefusal::NotServed(*state)),
+        Err(Fault::ArgumentsMisfit(_)) => CallOutcome::Refused(CallRefusal::ArgumentsMisfit),
+        Err(Fault::ListingStale) => CallOutcome::Refused(CallRefusal::Stale),
+        Err(Fault::LimitExceeded { .. }) => CallOutcome::Refused(CallRefusal::TooMany),
+        Err(_) => CallOutcome::Refused(CallRefusal::Undecided),
+    }
+}
+
+fn says_that_it_failed(result: &str) -> bool {
+    members(result).map_while(Result::ok).any(|(name, value)| name == "isError" && value == "true")
+}
+
+fn cut(name: &str) -> String {
+    name[..name.floor_char_boundary(MAX_LOGGED_NAME_BYTES)].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_says_by_its_own_member_whether_the_tool_failed() {
+        assert!(says_that_it_failed(r#"{"content":[],"isError":true}"#));
+        for fine in [r#"{"content":[]}"#, r#"{"isError":false}"#, r#"{"content":[{"isError":true}]}"#, "7"] {
+            assert!(!says_that_it_failed(fine), "{fine}");
+        }
+    }
+}
