@@ -15,7 +15,7 @@ pub enum Entry {
     /// A call.
     Call {
         /// Everything but its arguments.
-        record: CallRecord,
+        record: Box<CallRecord>,
         /// Bytes of its arguments: as they were sent, or as they came where nothing was sent.
         arguments_bytes: u64,
         /// What is kept of them.
@@ -137,6 +137,7 @@ fn call(record: &CallRecord, sequence: u64, arguments_bytes: u64, kept: &KeptArg
         arguments_hash: Vec::new(),
         arguments: None,
         outcome: Some(outcome(record.outcome)),
+        forwarded_row: record.forwarded_row,
     };
     match kept {
         KeptArguments::Nothing => {}
@@ -148,6 +149,7 @@ fn call(record: &CallRecord, sequence: u64, arguments_bytes: u64, kept: &KeptArg
 
 fn outcome(outcome: CallOutcome) -> Outcome {
     match outcome {
+        CallOutcome::Forwarded => Outcome::Forwarded(true),
         CallOutcome::Answered { is_error, result_bytes } => {
             Outcome::Answered(stored::Answered { is_error, result_bytes })
         }
@@ -211,6 +213,7 @@ fn of_call(call: stored::Call) -> Option<Entry> {
         Outcome::UpstreamRefused(code) => CallOutcome::UpstreamRefused { code },
         Outcome::UpstreamFailed(may_have_run) => CallOutcome::UpstreamFailed { may_have_run },
         Outcome::Cancelled(may_have_run) => CallOutcome::Cancelled { may_have_run },
+        Outcome::Forwarded(_) => CallOutcome::Forwarded,
     };
     let record = CallRecord {
         at: Moment::from_unix_ms(call.at_ms),
@@ -222,8 +225,9 @@ fn of_call(call: stored::Call) -> Option<Entry> {
         outcome,
         duration_us: call.duration_us,
         unjudged: call.unjudged,
+        forwarded_row: call.forwarded_row,
     };
-    Some(Entry::Call { record, arguments_bytes: call.arguments_bytes, arguments })
+    Some(Entry::Call { record: Box::new(record), arguments_bytes: call.arguments_bytes, arguments })
 }
 
 pub(crate) fn fixed<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
@@ -243,12 +247,13 @@ mod tests {
             CallOutcome::UpstreamRefused { code: -32602 },
             CallOutcome::UpstreamFailed { may_have_run: true },
             CallOutcome::Cancelled { may_have_run: false },
+            CallOutcome::Forwarded,
         ];
         for outcome in refusals.into_iter().chain(others) {
             for arguments in
                 [KeptArguments::Nothing, KeptArguments::Hash([9; 32]), KeptArguments::Text("{}".into())]
             {
-                let entry = Entry::Call { record: record(outcome), arguments_bytes: 2, arguments };
+                let entry = Entry::Call { record: Box::new(record(outcome)), arguments_bytes: 2, arguments };
                 let payload = stored::Payload::decode(&entry.encode(5)[..]).unwrap();
                 assert_eq!(Entry::of(payload.kind.unwrap()), Some((5, entry)));
             }
@@ -271,6 +276,7 @@ mod tests {
             outcome,
             duration_us: 12,
             unjudged: Some("it is too deep".into()),
+            forwarded_row: Some(4),
         }
     }
 }

@@ -12,10 +12,11 @@ use std::{
     thread::{self, JoinHandle},
 };
 
+use async_trait::async_trait;
 use tokio::sync::oneshot;
 use toolgate_definition::arguments::Arguments;
 use toolgate_domain::{CallRecord, ClientId, Clock};
-use toolgate_gateway::CallRecords;
+use toolgate_gateway::{CallRecords, CannotRecord};
 use toolgate_sealing::Sealer;
 
 use crate::{
@@ -44,11 +45,14 @@ pub struct CallLogOptions {
     pub max_bytes: u64,
     /// What is kept of arguments.
     pub arguments: ArgumentsKept,
+    /// Whether calls of effect `changes` are on disk before they are sent.
+    pub is_durable: bool,
 }
 
 /// The log of the calls that this process took. It ends in order when it is dropped.
 pub struct CallLog {
     pub(crate) shared: Arc<Shared>,
+    is_durable: bool,
     queue: Option<SyncSender<Message>>,
     writer: Option<JoinHandle<()>>,
 }
@@ -65,6 +69,8 @@ pub(crate) struct Shared {
 
 pub(crate) enum Message {
     Call(Box<CallRecord>, Arguments),
+    /// To be answered with the number of its row once it is on disk.
+    First(Box<CallRecord>, Arguments, oneshot::Sender<u64>),
     /// To be answered when everything before it can be read.
     Flush(oneshot::Sender<()>),
 }
@@ -76,7 +82,7 @@ impl CallLog {
     /// # Errors
     /// The folder cannot be read or written.
     pub fn open(options: CallLogOptions, sealer: Arc<Sealer>, clock: Arc<dyn Clock>) -> io::Result<Self> {
-        let CallLogOptions { folder, max_bytes, arguments } = options;
+        let CallLogOptions { folder, max_bytes, arguments, is_durable } = options;
         folder::make(&folder)?;
         let (segments, before) = last_ending(&folder)?;
         let shared = Arc::new(Shared {
@@ -88,7 +94,7 @@ impl CallLog {
         let mut writer = Writer::begin(Arc::clone(&shared), before, max_bytes, arguments, sealer, clock)?;
         let (queue, messages) = sync_channel(MAX_WAITING_CALLS);
         let thread = thread::Builder::new().name("call-log".into()).spawn(move || writer.run(&messages))?;
-        Ok(Self { shared, queue: Some(queue), writer: Some(thread) })
+        Ok(Self { shared, is_durable, queue: Some(queue), writer: Some(thread) })
     }
 
     /// Waits until everything that was recorded before can be read.
@@ -110,7 +116,26 @@ impl CallLog {
     }
 }
 
+#[async_trait]
 impl CallRecords for CallLog {
+    fn are_first(&self) -> bool {
+        self.is_durable
+    }
+
+    async fn record_first(&self, record: CallRecord, arguments: Arguments) -> Result<u64, CannotRecord> {
+        let (written, is_written) = oneshot::channel();
+        let bytes = arguments.text().len();
+        self.shared.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
+        let message = Message::First(Box::new(record), arguments, written);
+        let sent = self.queue.as_ref().is_some_and(|queue| queue.try_send(message).is_ok());
+        if !sent {
+            self.shared.no_longer_wait(bytes);
+            return Err(CannotRecord);
+        }
+        self.wake();
+        is_written.await.map_err(|_| CannotRecord)
+    }
+
     fn record(&self, record: CallRecord, arguments: Arguments) {
         let (client, bytes) = (record.client, arguments.text().len());
         let waiting = self.shared.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);

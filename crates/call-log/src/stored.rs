@@ -94,8 +94,10 @@ pub(crate) struct Call {
     pub arguments_hash: Vec<u8>,
     #[prost(string, optional, tag = "14")]
     pub arguments: Option<String>,
-    #[prost(oneof = "Outcome", tags = "15, 16, 17, 18, 19")]
+    #[prost(oneof = "Outcome", tags = "15, 16, 17, 18, 19, 20")]
     pub outcome: Option<Outcome>,
+    #[prost(uint64, optional, tag = "21")]
+    pub forwarded_row: Option<u64>,
 }
 
 #[derive(Clone, PartialEq, Oneof)]
@@ -113,6 +115,9 @@ pub(crate) enum Outcome {
     /// Whether the tool may have run.
     #[prost(bool, tag = "19")]
     Cancelled(bool),
+    /// Always true.
+    #[prost(bool, tag = "20")]
+    Forwarded(bool),
 }
 
 #[derive(Clone, PartialEq, Message)]

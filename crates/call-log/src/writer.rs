@@ -104,15 +104,20 @@ impl Writer {
 
     /// Writes what waits; whether somebody waited for that.
     fn write_group(&mut self, first: Message, messages: &Receiver<Message>) -> bool {
-        let (mut entries, mut waiting): (_, Vec<oneshot::Sender<()>>) = (Vec::new(), Vec::new());
+        let (mut entries, mut firsts): (Vec<Entry>, Vec<(Entry, oneshot::Sender<u64>)>) = Default::default();
+        let mut waiting: Vec<oneshot::Sender<()>> = Vec::new();
         for message in std::iter::once(first).chain(messages.try_iter()).take(MAX_GROUP_CALLS) {
             match message {
-                Message::Call(record, arguments) => entries.push(self.entry(*record, &arguments)),
+                Message::Call(record, arguments) => entries.push(self.entry(record, &arguments)),
+                Message::First(record, arguments, written) => {
+                    firsts.push((self.entry(record, &arguments), written));
+                }
                 Message::Flush(written) => waiting.push(written),
             }
         }
         self.write(entries);
-        let is_waited_for = !waiting.is_empty();
+        let is_waited_for = !(waiting.is_empty() && firsts.is_empty());
+        self.write_firsts(firsts);
         for written in waiting {
             // Whoever asked may have gone.
             let _ = written.send(());
@@ -120,7 +125,25 @@ impl Writer {
         is_waited_for
     }
 
-    fn entry(&self, record: CallRecord, arguments: &Arguments) -> Entry {
+    /// Writes these and syncs once for all of them. Who is not answered knows that it is not on disk, and nothing of a row
+    /// that could not be written is missing: its call is not sent.
+    fn write_firsts(&mut self, firsts: Vec<(Entry, oneshot::Sender<u64>)>) {
+        if firsts.is_empty() {
+            return;
+        }
+        let (entries, told): (Vec<_>, Vec<_>) = firsts.into_iter().unzip();
+        let rows = self.append(&entries).and_then(|rows| self.sync().map(|()| rows));
+        let rows = rows.and_then(|rows| self.rotate().map(|()| rows));
+        match rows {
+            Ok(rows) => rows.into_iter().zip(told).for_each(|(row, told)| {
+                // Whoever asked may have gone.
+                let _ = told.send(row);
+            }),
+            Err(error) => tracing::error!(%error, "calls cannot be logged, and are not sent: {error}"),
+        }
+    }
+
+    fn entry(&self, record: Box<CallRecord>, arguments: &Arguments) -> Entry {
         let text = arguments.text();
         self.shared.no_longer_wait(text.len());
         let kept = match self.arguments {
@@ -142,7 +165,11 @@ impl Writer {
         if all.is_empty() {
             return;
         }
-        let written = self.append(&all).and_then(|()| self.rotate());
+        let appended = self.append(&all);
+        if appended.is_err() {
+            all.iter().for_each(|entry| self.shared.note_missing(entry.client(), missing_with(entry)));
+        }
+        let written = appended.and_then(|_| self.rotate());
         match (&written, self.is_failing) {
             (Err(error), false) => tracing::error!(%error, "calls cannot be logged: {error}"),
             (Ok(()), true) => tracing::info!("calls are logged again"),
@@ -151,9 +178,9 @@ impl Writer {
         self.is_failing = written.is_err();
     }
 
-    /// All of these, or none: what was not written whole is taken back, and counted as missing.
-    fn append(&mut self, entries: &[Entry]) -> io::Result<()> {
-        let (mut bytes, mut heads) = (Vec::new(), Heads::new());
+    /// All of these, or none: what was not written whole is taken back. The numbers of their rows.
+    fn append(&mut self, entries: &[Entry]) -> io::Result<Vec<u64>> {
+        let (mut bytes, mut heads, mut rows) = (Vec::new(), Heads::new(), Vec::new());
         for entry in entries {
             let client = entry.client();
             let before =
@@ -161,14 +188,12 @@ impl Writer {
             let sequence = before.sequence + 1;
             let hash = write_frame(&mut bytes, &before.hash, &entry.encode(sequence));
             heads.insert(client, Head { sequence, hash });
+            rows.push(sequence);
         }
-        if let Err(error) = self.append_bytes(&bytes) {
-            entries.iter().for_each(|entry| self.shared.note_missing(entry.client(), missing_with(entry)));
-            return Err(error);
-        }
+        self.append_bytes(&bytes)?;
         self.heads.extend(heads);
         self.publish();
-        Ok(())
+        Ok(rows)
     }
 
     fn append_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {

@@ -1,4 +1,5 @@
 //! The log over a folder of its own.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends where it is surprised")]
 
 use std::{fs, num::NonZeroUsize, path::Path, sync::Arc};
 
@@ -26,7 +27,12 @@ const OURS: ClientId = ClientId::from_bytes([1; 16]);
 const THEIRS: ClientId = ClientId::from_bytes([2; 16]);
 
 fn open(folder: &Path, max_bytes: u64) -> CallLog {
-    let options = CallLogOptions { folder: folder.to_owned(), max_bytes, arguments: ArgumentsKept::Hash };
+    let options = CallLogOptions {
+        folder: folder.to_owned(),
+        max_bytes,
+        arguments: ArgumentsKept::Hash,
+        is_durable: true,
+    };
     CallLog::open(options, Arc::new(Sealer::new(&MasterKey::ephemeral())), Arc::new(Noon)).unwrap()
 }
 
@@ -41,6 +47,7 @@ fn record(log: &CallLog, client: ClientId, name: &str, arguments: &str) {
         outcome: CallOutcome::Answered { is_error: false, result_bytes: 2 },
         duration_us: 3,
         unjudged: None,
+        forwarded_row: None,
     };
     log.record(record, Arguments::parse(arguments).unwrap());
 }

@@ -6,7 +6,7 @@ use crate::commands::parse_commands;
 use crate::parse::{
     Raw, address, bootstrap_key, choice, hosts, non_empty, number, otlp_endpoint, path, public_url,
 };
-use crate::settings::{LogFormat, LoggedArguments, PrivateAddresses, Settings, StoreEngine};
+use crate::settings::{LogFormat, LoggedArguments, LoggedCalls, PrivateAddresses, Settings, StoreEngine};
 
 const ENGINES: &[(&str, StoreEngine)] = &[("sled", StoreEngine::Sled), ("memory", StoreEngine::Memory)];
 const PRIVATE: &[(&str, PrivateAddresses)] =
@@ -15,6 +15,8 @@ const FORMATS: &[(&str, LogFormat)] = &[("text", LogFormat::Text), ("json", LogF
 
 const ARGUMENTS: &[(&str, LoggedArguments)] =
     &[("hash", LoggedArguments::Hash), ("full", LoggedArguments::Full), ("none", LoggedArguments::None)];
+
+const CALLS: &[(&str, LoggedCalls)] = &[("grouped", LoggedCalls::Grouped), ("durable", LoggedCalls::Durable)];
 
 /// One setting.
 pub struct Field {
@@ -198,6 +200,14 @@ pub static FIELDS: &[Field] = &[
         help: "What the log of calls keeps of arguments: hash, full or none",
         set: |settings, raw| choice(raw, ARGUMENTS).map(|kept| settings.audit.arguments = kept),
         show: |settings| text(name_of(settings.audit.arguments, ARGUMENTS)),
+    },
+    Field {
+        key: "audit.calls",
+        env: "TOOLGATE_AUDIT_CALLS",
+        flag: Some("audit-calls"),
+        help: "When a call is on disk: grouped soon after, durable those of effect changes before they are sent",
+        set: |settings, raw| choice(raw, CALLS).map(|calls| settings.audit.calls = calls),
+        show: |settings| text(name_of(settings.audit.calls, CALLS)),
     },
     Field {
         key: "audit.calls_mib",

@@ -23,8 +23,8 @@ pub use error::{ConfigError, ConfigErrors, Origin};
 pub use fields::{FIELDS, Field};
 pub use load::{Sources, process_environment};
 pub use settings::{
-    Admin, Grpc, Http, Keys, Log, LogFormat, LoggedArguments, Outbound, PrivateAddresses, Secret, Settings,
-    Stop, Store, StoreEngine, Sync, Trace,
+    Admin, Grpc, Http, Keys, Log, LogFormat, LoggedArguments, LoggedCalls, Outbound, PrivateAddresses,
+    Secret, Settings, Stop, Store, StoreEngine, Sync, Trace,
 };
 
 /// Exit code of a process whose configuration is bad: `EX_USAGE` of `sysexits.h`.

@@ -136,8 +136,19 @@ pub struct ServerTools {
 pub struct Audit {
     /// What is kept of the arguments of calls.
     pub arguments: LoggedArguments,
+    /// When a call is on disk.
+    pub calls: LoggedCalls,
     /// Upper bound of the log of calls, in MiB. The oldest part goes.
     pub calls_mib: u32,
+}
+
+/// When a call is on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoggedCalls {
+    /// Soon after it ended.
+    Grouped,
+    /// One of effect `changes` before it is sent, too.
+    Durable,
 }
 
 /// What is kept of the arguments of calls.
@@ -269,7 +280,7 @@ impl Default for ServerTools {
 
 impl Default for Audit {
     fn default() -> Self {
-        Self { arguments: LoggedArguments::Hash, calls_mib: 1024 }
+        Self { arguments: LoggedArguments::Hash, calls: LoggedCalls::Grouped, calls_mib: 1024 }
     }
 }
 

@@ -24,6 +24,8 @@ pub struct CallRecord {
     pub outcome: CallOutcome,
     /// From when it came to when it ended, in microseconds.
     pub duration_us: u64,
+    /// The number of the row that says that it was about to be sent, where one had to be written before.
+    pub forwarded_row: Option<u64>,
     /// Why the approved input schema could not judge the arguments, where it could not.
     pub unjudged: Option<String>,
 }
@@ -42,6 +44,8 @@ pub struct CalledTool {
 /// What came of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallOutcome {
+    /// None yet: it is about to be sent.
+    Forwarded,
     /// The upstream answered with a result.
     Answered {
         /// Whether the result says that the tool failed (`isError`).

@@ -21,5 +21,5 @@ mod sharing;
 
 pub use call_tool::{CallTool, ToolRef, call_tool};
 pub use gateway::Gateway;
-pub use recording::CallRecords;
+pub use recording::{CallRecords, CannotRecord};
 pub use toolgate_upstream::{CallNotice, LogLevel};

@@ -1,7 +1,8 @@
 use std::{fmt::Debug, sync::Arc, time::Instant};
 
+use async_trait::async_trait;
 use toolgate_catalog::ToolEntry;
-use toolgate_definition::{arguments::Arguments, scan::members};
+use toolgate_definition::{Effect, arguments::Arguments, scan::members};
 use toolgate_domain::{
     CallOutcome, CallRecord, CallRefusal, CalledTool, Fault, decision::Admitted,
     limits::MAX_LOGGED_NAME_BYTES,
@@ -10,11 +11,26 @@ use toolgate_domain::{
 use crate::{CallTool, Gateway, ToolRef};
 
 /// Keeps what is remembered of calls.
+#[async_trait]
 pub trait CallRecords: Send + Sync + Debug + 'static {
     /// Remembers a call that ended, with its arguments: as they were sent, or as they came where nothing was sent. Never
     /// waits.
     fn record(&self, record: CallRecord, arguments: Arguments);
+
+    /// Whether calls of effect `changes` are to be on disk before they are sent.
+    fn are_first(&self) -> bool;
+
+    /// Remembers for good that a call is about to be sent; the number of its row.
+    ///
+    /// # Errors
+    /// It cannot be: the call must not be sent.
+    async fn record_first(&self, record: CallRecord, arguments: Arguments) -> Result<u64, CannotRecord>;
 }
+
+/// The log cannot be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the log of calls cannot be written")]
+pub struct CannotRecord;
 
 /// The record of a call while it lasts. Where it is dropped before its end, the caller gave the call up.
 pub(crate) struct Recording {
@@ -40,6 +56,7 @@ impl Recording {
             outcome: CallOutcome::Cancelled { may_have_run: false },
             duration_us: 0,
             unjudged: None,
+            forwarded_row: None,
         };
         let open = Some((record, call.arguments.clone()));
         Self { records: Arc::clone(&gateway.records), began: Instant::now(), open }
@@ -56,13 +73,22 @@ impl Recording {
         }
     }
 
-    /// From now on the tool may run.
-    pub(crate) fn sends(&mut self, admitted: &Admitted) {
-        if let Some((record, arguments)) = &mut self.open {
-            record.unjudged.clone_from(&admitted.unjudged);
-            record.outcome = CallOutcome::Cancelled { may_have_run: true };
-            *arguments = admitted.arguments.clone();
+    /// What is to be sent is known. Where it has to be on disk first, it is then.
+    pub(crate) async fn sends(&mut self, admitted: &Admitted, effect: Effect) -> Result<(), Fault> {
+        let Some((record, arguments)) = &mut self.open else { return Ok(()) };
+        record.unjudged.clone_from(&admitted.unjudged);
+        *arguments = admitted.arguments.clone();
+        if effect == Effect::Changes && self.records.are_first() {
+            let first = CallRecord { outcome: CallOutcome::Forwarded, ..record.clone() };
+            let row = self.records.record_first(first, arguments.clone()).await;
+            let row = row.map_err(|error| Fault::StoreUnavailable {
+                outcome_unknown: false,
+                cause: error.to_string(),
+            })?;
+            record.forwarded_row = Some(row);
         }
+        record.outcome = CallOutcome::Cancelled { may_have_run: true };
+        Ok(())
     }
 
     /// Nothing is to be recorded.

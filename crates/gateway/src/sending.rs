@@ -53,7 +53,7 @@ pub(crate) async fn send(
         wants_progress: call.wants_progress,
         log_level: call.log_level,
     };
-    recording.sends(admitted);
+    recording.sends(admitted, entry.tool.effect()).await?;
     let called = gateway.servers.call_tool(&endpoint, &sent, &BOUNDS, told).await;
     if called.is_err() && was_withdrawn.load(Ordering::Relaxed) {
         return Ok(Sent::Withdrawn);

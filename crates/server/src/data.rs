@@ -17,7 +17,7 @@ use std::{
 };
 
 use toolgate_call_log::{ArgumentsKept, CallLog, CallLogOptions};
-use toolgate_config::{LoggedArguments, Settings, StoreEngine};
+use toolgate_config::{LoggedArguments, LoggedCalls, Settings, StoreEngine};
 use toolgate_sealing::{MasterKey, Sealer};
 use toolgate_store::SharedStore;
 use toolgate_store_memory::MemoryStore;
@@ -88,7 +88,8 @@ pub(crate) fn call_log(settings: &Settings, sealer: &Arc<Sealer>) -> Result<Arc<
         LoggedArguments::None => ArgumentsKept::Nothing,
     };
     let max_bytes = u64::from(settings.audit.calls_mib) * 1024 * 1024;
-    let options = CallLogOptions { folder: folder.clone(), max_bytes, arguments };
+    let is_durable = settings.audit.calls == LoggedCalls::Durable;
+    let options = CallLogOptions { folder: folder.clone(), max_bytes, arguments, is_durable };
     let log = CallLog::open(options, Arc::clone(sealer), Arc::new(SystemClock)).map_err(failed)?;
     Ok(Arc::new(log))
 }

@@ -15,6 +15,7 @@ mod refusal;
 mod steps;
 
 mod agents;
+mod call_log;
 mod calls;
 mod command_line;
 mod conformance;

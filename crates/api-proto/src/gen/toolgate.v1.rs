@@ -605,6 +605,9 @@ pub struct LoggedCall {
     /// With MISSING, how many calls; 0 where the server was stopped in the middle, so that nobody knows.
     #[prost(int64, tag = "19")]
     pub missing_count: i64,
+    /// The `sequence` of the row with FORWARDED that was written before the call was sent; 0 where there is none.
+    #[prost(int64, tag = "22")]
+    pub forwarded_sequence: i64,
     /// The row as the log keeps it: the bytes that `hash` covers.
     #[prost(bytes = "vec", tag = "20")]
     pub stored: ::prost::alloc::vec::Vec<u8>,
@@ -727,6 +730,9 @@ pub enum CallOutcome {
     Missing = 11,
     /// Nothing was sent: the upstream's list might have been another by then, and its policy is to refuse.
     ListingStale = 12,
+    /// None yet: the call is about to be sent. Written where the server is set to have calls that change things on disk before
+    /// they are sent (`audit.calls = durable`); what came of it is in a later row, unless the server was stopped.
+    Forwarded = 13,
 }
 impl CallOutcome {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -748,6 +754,7 @@ impl CallOutcome {
             Self::Undecided => "CALL_OUTCOME_UNDECIDED",
             Self::Missing => "CALL_OUTCOME_MISSING",
             Self::ListingStale => "CALL_OUTCOME_LISTING_STALE",
+            Self::Forwarded => "CALL_OUTCOME_FORWARDED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -766,6 +773,7 @@ impl CallOutcome {
             "CALL_OUTCOME_UNDECIDED" => Some(Self::Undecided),
             "CALL_OUTCOME_MISSING" => Some(Self::Missing),
             "CALL_OUTCOME_LISTING_STALE" => Some(Self::ListingStale),
+            "CALL_OUTCOME_FORWARDED" => Some(Self::Forwarded),
             _ => None,
         }
     }

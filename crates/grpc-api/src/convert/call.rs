@@ -27,7 +27,7 @@ pub(crate) fn to_proto(row: LoggedEntry) -> pb::LoggedCall {
                 KeptArguments::Hash(hash) => call.arguments_hash = hash.to_vec(),
                 KeptArguments::Text(text) => call.arguments_json = Some(text),
             }
-            fill(&mut call, record);
+            fill(&mut call, *record);
         }
     }
     call
@@ -43,6 +43,7 @@ fn fill(call: &mut pb::LoggedCall, record: CallRecord) {
         call.definition_hash = tool.fingerprint.to_string();
     }
     call.duration_us = number(record.duration_us);
+    call.forwarded_sequence = record.forwarded_row.map(number).unwrap_or_default();
     call.unjudged_reason = record.unjudged.unwrap_or_default();
     let outcome = outcome(call, record.outcome);
     call.set_outcome(outcome);
@@ -50,6 +51,7 @@ fn fill(call: &mut pb::LoggedCall, record: CallRecord) {
 
 fn outcome(call: &mut pb::LoggedCall, outcome: CallOutcome) -> pb::CallOutcome {
     match outcome {
+        CallOutcome::Forwarded => pb::CallOutcome::Forwarded,
         CallOutcome::Answered { is_error, result_bytes } => {
             call.result_bytes = number(result_bytes);
             if is_error { pb::CallOutcome::ToolError } else { pb::CallOutcome::Ok }

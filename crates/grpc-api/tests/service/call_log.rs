@@ -5,7 +5,7 @@ use toolgate_api_proto::v1::{self as pb, CallOutcome, tool_governance_server::To
 use toolgate_upstream::{CallError, ListingError};
 
 use crate::{
-    calls::{by_name, call, serving},
+    calls::{approved, by_name, call, serving},
     ring::{Key, Ring, called, definition, reason, said, url},
 };
 
@@ -109,4 +109,24 @@ async fn the_log_is_read_by_tool_and_by_agent_and_takes_a_key_that_may_read() {
     assert_eq!(by_agent, [(1, "srv__a".to_owned())]);
     let refused = said(ring.governance.list_calls(key.asks(pb::ListCallsRequest::default()))).await;
     assert_eq!(reason(refused), (Code::PermissionDenied, "SCOPE_MISSING".into()));
+}
+
+#[tokio::test]
+async fn law_14_where_the_log_is_durable_a_call_that_changes_things_is_in_it_before_it_is_sent() {
+    let reads = r#"{"name":"r","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}"#;
+    let ring = approved(Ring::durable().await, &[TAKES, reads]).await;
+    let held = ring.servers.holds_calls(&url("srv"));
+    let (called, rows) = tokio::join!(call(&ring, &ring.operator, "srv__a", ""), async {
+        held.arrived.notified().await;
+        let rows = logged(&ring, &ring.operator).await;
+        held.go.notify_one();
+        rows
+    });
+    called.unwrap();
+    assert_eq!((rows.len(), rows[0].outcome()), (1, CallOutcome::Forwarded));
+    held.go.notify_one();
+    call(&ring, &ring.operator, "srv__r", "").await.unwrap();
+    let rows = logged(&ring, &ring.operator).await;
+    let outcomes: Vec<_> = rows.iter().map(|row| (row.outcome(), row.forwarded_sequence)).collect();
+    assert_eq!(outcomes, [(CallOutcome::Forwarded, 0), (CallOutcome::Ok, 1), (CallOutcome::Ok, 0)]);
 }

@@ -25,7 +25,10 @@ pub(crate) async fn call(ring: &Ring, key: &Key, name: &str, arguments: &str) ->
 
 /// A ring with the upstream `srv`, all of whose tools are approved.
 pub(crate) async fn serving(entries: &[&str]) -> Ring {
-    let ring = Ring::new().await;
+    approved(Ring::new().await, entries).await
+}
+
+pub(crate) async fn approved(ring: Ring, entries: &[&str]) -> Ring {
     ring.upstream(&ring.operator, "srv", entries).await;
     for tool in ring.tools(&ring.operator).await {
         ring.approve(&ring.operator, &tool).await.unwrap();

@@ -70,15 +70,26 @@ pub(crate) struct Ring {
 impl Ring {
     pub(crate) async fn new() -> Self {
         let sealer = Arc::new(Sealer::new(&MasterKey::ephemeral()));
-        Self::over(Arc::new(MemoryStore::new()), Arc::default(), sealer).await
+        Self::over(Arc::new(MemoryStore::new()), Arc::default(), sealer, false).await
+    }
+
+    /// One whose log of calls is durable.
+    pub(crate) async fn durable() -> Self {
+        let sealer = Arc::new(Sealer::new(&MasterKey::ephemeral()));
+        Self::over(Arc::new(MemoryStore::new()), Arc::default(), sealer, true).await
     }
 
     /// As after a restart: the same store, servers and master key, everything else new.
     pub(crate) async fn restarted(&self) -> Self {
-        Self::over(Arc::clone(&self.store), Arc::clone(&self.servers), Arc::clone(&self.sealer)).await
+        Self::over(Arc::clone(&self.store), Arc::clone(&self.servers), Arc::clone(&self.sealer), false).await
     }
 
-    async fn over(store: SharedStore, servers: Arc<ScriptedServers>, sealer: Arc<Sealer>) -> Self {
+    async fn over(
+        store: SharedStore,
+        servers: Arc<ScriptedServers>,
+        sealer: Arc<Sealer>,
+        is_durable: bool,
+    ) -> Self {
         let (clock, entropy) = (Arc::new(MovableClock::default()), Arc::new(CountingEntropy::default()));
         let catalog = Catalog::new(Arc::clone(&store));
         let limits = SyncLimits::default();
@@ -88,6 +99,7 @@ impl Ring {
             folder: folder.path().join("calls"),
             max_bytes: 1024 * 1024,
             arguments: ArgumentsKept::Hash,
+            is_durable,
         };
         let calls = Arc::new(CallLog::open(options, Arc::clone(&sealer), clock.clone()).unwrap());
         let gateway = Gateway::new(

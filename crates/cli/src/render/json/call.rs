@@ -30,6 +30,7 @@ pub(crate) struct LoggedCall<'a> {
     result_bytes: String,
     unjudged_reason: &'a str,
     missing_count: String,
+    forwarded_sequence: String,
     stored: String,
     hash: String,
 }
@@ -56,6 +57,7 @@ impl<'a> From<&'a v1::LoggedCall> for LoggedCall<'a> {
             result_bytes: row.result_bytes.to_string(),
             unjudged_reason: &row.unjudged_reason,
             missing_count: row.missing_count.to_string(),
+            forwarded_sequence: row.forwarded_sequence.to_string(),
             stored: BASE64.encode(&row.stored),
             hash: BASE64.encode(&row.hash),
         }
