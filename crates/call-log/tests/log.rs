@@ -1,5 +1,6 @@
 //! The log over a folder of its own.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends where it is surprised")]
+
+#![expect(clippy::unwrap_used, reason = "a test ends where it is surprised")]
 
 use std::{fs, num::NonZeroUsize, path::Path, sync::Arc};
 
