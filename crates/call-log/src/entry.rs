@@ -150,6 +150,7 @@ fn call(record: &CallRecord, sequence: u64, arguments_bytes: u64, kept: &KeptArg
 fn outcome(outcome: CallOutcome) -> Outcome {
     match outcome {
         CallOutcome::Forwarded => Outcome::Forwarded(true),
+        CallOutcome::Asked => Outcome::Asked(true),
         CallOutcome::Answered { is_error, result_bytes } => {
             Outcome::Answered(stored::Answered { is_error, result_bytes })
         }
@@ -214,6 +215,7 @@ fn of_call(call: stored::Call) -> Option<Entry> {
         Outcome::UpstreamFailed(may_have_run) => CallOutcome::UpstreamFailed { may_have_run },
         Outcome::Cancelled(may_have_run) => CallOutcome::Cancelled { may_have_run },
         Outcome::Forwarded(_) => CallOutcome::Forwarded,
+        Outcome::Asked(_) => CallOutcome::Asked,
     };
     let record = CallRecord {
         at: Moment::from_unix_ms(call.at_ms),
@@ -248,6 +250,7 @@ mod tests {
             CallOutcome::UpstreamFailed { may_have_run: true },
             CallOutcome::Cancelled { may_have_run: false },
             CallOutcome::Forwarded,
+            CallOutcome::Asked,
         ];
         for outcome in refusals.into_iter().chain(others) {
             for arguments in

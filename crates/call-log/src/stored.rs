@@ -94,7 +94,7 @@ pub(crate) struct Call {
     pub arguments_hash: Vec<u8>,
     #[prost(string, optional, tag = "14")]
     pub arguments: Option<String>,
-    #[prost(oneof = "Outcome", tags = "15, 16, 17, 18, 19, 20")]
+    #[prost(oneof = "Outcome", tags = "15, 16, 17, 18, 19, 20, 22")]
     pub outcome: Option<Outcome>,
     #[prost(uint64, optional, tag = "21")]
     pub forwarded_row: Option<u64>,
@@ -118,6 +118,9 @@ pub(crate) enum Outcome {
     /// Always true.
     #[prost(bool, tag = "20")]
     Forwarded(bool),
+    /// Always true.
+    #[prost(bool, tag = "22")]
+    Asked(bool),
 }
 
 #[derive(Clone, PartialEq, Message)]

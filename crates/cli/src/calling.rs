@@ -26,10 +26,8 @@ pub(crate) async fn run(
         tool: Some(if is_id(&tool) { Tool::ToolId(tool) } else { Tool::NamespacedName(tool) }),
         arguments_json: given(arguments, console)?,
         wants_progress: console.shows_progress,
-        min_revision: String::new(),
-        log_level: String::new(),
-        session: String::new(),
         call_id,
+        ..CallToolRequest::default()
     };
     let call = call_within(TOOL_CALL_DEADLINE, request);
     let events = connection.gateway().await?.call_tool(call).await?.into_inner();
@@ -72,7 +70,8 @@ async fn result(
             Ok(Some(CallToolResponse { event: Some(Event::Result(result)) })) => {
                 break Ok(result.result_json);
             }
-            Ok(Some(CallToolResponse { event: Some(Event::Log(_)) })) => {}
+            // Nobody asked for either.
+            Ok(Some(CallToolResponse { event: Some(Event::Log(_) | Event::InputRequired(_)) })) => {}
             Ok(Some(CallToolResponse { event: None }) | None) => {
                 break Err(CommandError::Incomplete { field: "result" });
             }

@@ -98,6 +98,9 @@ fn remedy(reason: ErrorReason, metadata: &HashMap<String, String>) -> Option<Str
         ErrorReason::UpstreamFailed if value("outcome") == Some("unknown") => {
             "look whether the tool did its work before calling it again".to_owned()
         }
+        ErrorReason::ClientCapabilityMissing => {
+            "call it from an MCP client that has these capabilities".to_owned()
+        }
         ErrorReason::UpstreamFailed | ErrorReason::UpstreamRefused => {
             "`toolgate upstream list` shows how its server does".to_owned()
         }

@@ -53,6 +53,8 @@ pub enum CallOutcome {
         /// Bytes of the result.
         result_bytes: u64,
     },
+    /// The upstream asked for input before it can give a result.
+    Asked,
     /// Nothing was sent.
     Refused(CallRefusal),
     /// The upstream answered with an error of the protocol.

@@ -144,6 +144,12 @@ pub enum Fault {
         /// The server's own text, cut, without addresses.
         message: String,
     },
+    /// The upstream does nothing for a caller without these capabilities.
+    #[error("the tool's server requires capabilities of the client: {capabilities_json}")]
+    CapabilityMissing {
+        /// JSON text of an object of at most 1,024 bytes.
+        capabilities_json: String,
+    },
     /// The upstream did not answer a call.
     #[error("the tool's server did not answer: {problem}{}", if *may_have_run { "; the tool may have run" } else { "" })]
     UpstreamFailed {

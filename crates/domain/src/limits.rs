@@ -69,6 +69,12 @@ pub const CALL_CONNECT_TIMEOUT_MS: u64 = 10_000;
 pub const CALL_CHECK_TIMEOUT_MS: u64 = 30_000;
 /// Bytes of what names a caller's session at a call.
 pub const MAX_SESSION_NAME_BYTES: usize = 1024;
+/// How long what an upstream asked for at a call can be answered.
+pub const QUESTION_LIFETIME_MS: i64 = 15 * 60 * 1000;
+/// Bytes of what an upstream wants back with the answers (`requestState`).
+pub const MAX_UPSTREAM_STATE_BYTES: usize = 32 * 1024;
+/// Bytes of what a caller sends back with the answers.
+pub const MAX_REQUEST_STATE_BYTES: usize = 64 * 1024;
 /// Time of a whole call.
 pub const CALL_TIMEOUT_MS: u64 = 300_000;
 /// Bytes of everything that an upstream sends for one call.

@@ -14,8 +14,10 @@ use toolgate_domain::{
 };
 use tracing::Instrument;
 
+use crate::Called;
+
 /// What came of a call.
-type Outcome = Result<Arc<str>, Fault>;
+type Outcome = Result<Arc<Called>, Fault>;
 /// Tells the outcome once there is one.
 type Telling = watch::Receiver<Option<Outcome>>;
 
@@ -61,12 +63,12 @@ impl CallIds {
         client: ClientId,
         key: CallKey,
         asked: Asked,
-        call: impl Future<Output = Result<String, Fault>> + Send + 'static,
-    ) -> Result<String, Fault> {
+        call: impl Future<Output = Result<Called, Fault>> + Send + 'static,
+    ) -> Result<Called, Fault> {
         let mut telling = self.join(client, key, asked, call)?;
         let outcome = telling.wait_for(Option::is_some).await.ok().and_then(|outcome| outcome.clone());
         let broken = || Err(Fault::Internal { cause: "a call broke off".to_owned() });
-        outcome.unwrap_or_else(broken).map(|answer| answer.to_string())
+        outcome.unwrap_or_else(broken).map(Arc::unwrap_or_clone)
     }
 
     fn join(
@@ -74,7 +76,7 @@ impl CallIds {
         client: ClientId,
         key: CallKey,
         asked: Asked,
-        call: impl Future<Output = Result<String, Fault>> + Send + 'static,
+        call: impl Future<Output = Result<Called, Fault>> + Send + 'static,
     ) -> Result<Telling, Fault> {
         let mut all = self.lock();
         let known = all.entry(client).or_default();
@@ -88,7 +90,7 @@ impl CallIds {
         known.calls.insert(key, begun);
         let guard = Remembered { ids: Arc::clone(self), client, key, number };
         let made = async move {
-            let outcome = call.await.map(Arc::from);
+            let outcome = call.await.map(Arc::new);
             if has_run(&outcome) {
                 guard.ids.end(client, key, &outcome);
                 teller.send_replace(Some(outcome));
@@ -105,7 +107,7 @@ impl CallIds {
 
     fn end(&self, client: ClientId, key: CallKey, outcome: &Outcome) {
         if let Some(known) = self.lock().get_mut(&client) {
-            known.end(key, outcome.as_ref().map_or(0, |answer| answer.len()));
+            known.end(key, outcome.as_ref().map_or(0, |called| called.text().len()));
         }
     }
 
@@ -188,7 +190,8 @@ impl Drop for Remembered {
 /// Whether the tool has run, or may have.
 fn has_run(outcome: &Outcome) -> bool {
     match outcome {
-        Ok(_) | Err(Fault::UpstreamRefused { .. } | Fault::UpstreamFailed { may_have_run: true, .. }) => true,
+        Ok(called) => matches!(**called, Called::Result(_)),
+        Err(Fault::UpstreamRefused { .. } | Fault::UpstreamFailed { may_have_run: true, .. }) => true,
         Err(_) => false,
     }
 }

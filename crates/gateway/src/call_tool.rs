@@ -1,5 +1,7 @@
 //! Use case: a call of a tool.
 
+use std::fmt;
+
 use toolgate_catalog::Revision;
 use toolgate_definition::arguments::Arguments;
 use toolgate_domain::{AgentId, ClientId, Fault, KeyId, ToolId};
@@ -37,8 +39,38 @@ pub struct CallTool {
     pub wants_progress: bool,
     /// How much of the upstream's log of the call the caller wants to hear; `None` for nothing.
     pub log_level: Option<LogLevel>,
+    /// JSON text of the caller's capability `elicitation`; `None` where it cannot be asked.
+    pub elicitation: Option<String>,
+    /// What the caller answers to what the upstream asked for before.
+    pub answers: Option<Answers>,
     /// What the catalogue must have reached.
     pub min_revision: Option<Revision>,
+}
+
+/// Answers to what an upstream asked for.
+#[derive(Clone)]
+pub struct Answers {
+    /// JSON text of an object.
+    pub responses: Option<String>,
+    /// What came with the question, as it came. Without it the answers reach the upstream without any state of its own, as if
+    /// it had not been asked.
+    pub request_state: Option<String>,
+}
+
+impl fmt::Debug for Answers {
+    /// Without what was answered.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answers").finish_non_exhaustive()
+    }
+}
+
+/// What came of a call that was answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Called {
+    /// The exact text of the upstream's result, which may itself say that the tool failed.
+    Result(String),
+    /// The text of a result that asks for input first. The state in it is ours.
+    Asks(String),
 }
 
 /// How a caller names a tool.
@@ -52,23 +84,29 @@ pub enum ToolRef {
     OxpId(String),
 }
 
+impl Called {
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Result(text) | Self::Asks(text) => text,
+        }
+    }
+}
+
 /// Calls, and records the call whatever comes of it. `told` hears what the upstream tells meanwhile; dropping the future gives the call up.
 ///
 /// A call with an id is made once: asking again with the same tool and equal arguments brings what came of it, once it is
 /// decided that the caller may still make it. It goes on when its caller leaves, and nobody hears of its progress.
 ///
-/// The answer is the exact text of the upstream's result, which may itself say that the tool failed.
-///
 /// # Errors
 /// [`Fault::ToolNotFound`] for a tool that is not there for the caller, [`Fault::ToolNotServed`],
 /// [`Fault::ArgumentsMisfit`], [`Fault::ListingStale`], [`Fault::LimitExceeded`] and [`Fault::Invalid`], all before anything
-/// is sent; [`Fault::UpstreamRefused`] and [`Fault::UpstreamFailed`]; those of
+/// is sent; [`Fault::UpstreamRefused`], [`Fault::CapabilityMissing`] and [`Fault::UpstreamFailed`]; those of
 /// [`Catalog::snapshot`](toolgate_catalog::Catalog::snapshot).
 pub async fn call_tool(
     gateway: &Gateway,
     call: CallTool,
     told: &(dyn Fn(CallNotice) + Send + Sync),
-) -> Result<String, Fault> {
+) -> Result<Called, Fault> {
     let Some(call_id) = &call.call_id else { return make(gateway, &call, told).await };
     let tool = admitted(gateway, &call).await?;
     let (client, key, asked) = (call.client, call_key(&call, call_id), asked(tool, &call.arguments));
@@ -98,10 +136,10 @@ async fn make(
     gateway: &Gateway,
     call: &CallTool,
     told: &(dyn Fn(CallNotice) + Send + Sync),
-) -> Result<String, Fault> {
+) -> Result<Called, Fault> {
     let mut recording = Recording::begin(gateway, call);
     let called = carry_out(gateway, call, told, &mut recording).await;
-    recording.end(called.as_deref());
+    recording.end(called.as_ref());
     called
 }
 
@@ -111,7 +149,7 @@ async fn carry_out(
     call: &CallTool,
     told: &(dyn Fn(CallNotice) + Send + Sync),
     recording: &mut Recording,
-) -> Result<String, Fault> {
+) -> Result<Called, Fault> {
     let (mut reached, mut is_settled) = (call.min_revision, false);
     loop {
         let snapshot = gateway.catalog.snapshot(call.client, reached).await?;
@@ -124,7 +162,7 @@ async fn carry_out(
             }
         }
         match send(gateway, call, &decided, told, recording).await? {
-            Sent::Answered(result) => return Ok(result),
+            Sent::Answered(called) => return Ok(called),
             Sent::Withdrawn => {}
         }
     }

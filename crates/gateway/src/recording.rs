@@ -8,7 +8,10 @@ use toolgate_domain::{
     limits::MAX_LOGGED_NAME_BYTES,
 };
 
-use crate::{CallTool, Gateway, ToolRef};
+use crate::{CallTool, Called, Gateway, ToolRef};
+
+/// The code of the error that this is in MCP.
+const MISSING_CAPABILITY: i64 = -32021;
 
 /// Keeps what is remembered of calls.
 #[async_trait]
@@ -96,7 +99,7 @@ impl Recording {
         self.open = None;
     }
 
-    pub(crate) fn end(mut self, called: Result<&str, &Fault>) {
+    pub(crate) fn end(mut self, called: Result<&Called, &Fault>) {
         if let Some((record, _)) = &mut self.open {
             record.outcome = outcome(called);
         }
@@ -112,12 +115,14 @@ impl Drop for Recording {
     }
 }
 
-fn outcome(called: Result<&str, &Fault>) -> CallOutcome {
+fn outcome(called: Result<&Called, &Fault>) -> CallOutcome {
     match called {
-        Ok(result) => {
+        Ok(Called::Asks(_)) => CallOutcome::Asked,
+        Ok(Called::Result(result)) => {
             CallOutcome::Answered { is_error: says_that_it_failed(result), result_bytes: result.len() as u64 }
         }
         Err(Fault::UpstreamRefused { code, .. }) => CallOutcome::UpstreamRefused { code: *code },
+        Err(Fault::CapabilityMissing { .. }) => CallOutcome::UpstreamRefused { code: MISSING_CAPABILITY },
         Err(Fault::UpstreamFailed { may_have_run, .. }) => {
             CallOutcome::UpstreamFailed { may_have_run: *may_have_run }
         }

@@ -3,10 +3,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use toolgate_catalog::endpoint;
 use toolgate_definition::scan;
 use toolgate_domain::Fault;
-use toolgate_upstream::{CallError, CallNotice, ListingError, ToolCall};
+use toolgate_upstream::{CallAnswer, CallError, CallNotice, InputAnswers, ListingError, ToolCall};
 
 use crate::{
-    CallTool, Gateway,
+    CallTool, Called, Gateway, asking,
     deciding::{Decided, stands},
     gateway::BOUNDS,
     recording::Recording,
@@ -21,8 +21,7 @@ const SIGN_IN_A_TEXT: &str = "-3260";
 
 /// What became of a call that was to be sent.
 pub(crate) enum Sent {
-    /// The exact text of the result.
-    Answered(String),
+    Answered(Called),
     /// Nothing was sent: what it was decided by is no longer so.
     Withdrawn,
 }
@@ -36,6 +35,11 @@ pub(crate) async fn send(
     recording: &mut Recording,
 ) -> Result<Sent, Fault> {
     let Decided { entry, upstream, admitted } = decided;
+    let state = call.answers.as_ref().and_then(|answers| answers.request_state.as_deref());
+    let own_state = match state {
+        Some(state) => asking::opened(gateway, call, entry, state)?,
+        None => None,
+    };
     let _place = gateway.room.take(upstream.id)?;
     let endpoint = endpoint(upstream, &gateway.sealer)?;
     let was_withdrawn = AtomicBool::new(false);
@@ -52,6 +56,11 @@ pub(crate) async fn send(
         may_leave: &may_leave,
         wants_progress: call.wants_progress,
         log_level: call.log_level,
+        elicitation: call.elicitation.as_deref(),
+        answers: call.answers.as_ref().map(|answers| InputAnswers {
+            responses: answers.responses.as_deref(),
+            state: own_state.as_deref(),
+        }),
     };
     recording.sends(admitted, entry.tool.effect()).await?;
     let called = gateway.servers.call_tool(&endpoint, &sent, &BOUNDS, told).await;
@@ -61,13 +70,19 @@ pub(crate) async fn send(
     if is_sign_of_change(&called) {
         gateway.syncs.doubt(call.client, upstream.id);
     }
-    called.map(Sent::Answered).map_err(fault)
+    match called.map_err(fault)? {
+        CallAnswer::Result(result) => Ok(Sent::Answered(Called::Result(result))),
+        CallAnswer::Asks(question) => {
+            asking::sealed(gateway, call, entry, &question).map(Called::Asks).map(Sent::Answered)
+        }
+    }
 }
 
 /// Whether an upstream answers as if it did not know the tool, or not like this.
-fn is_sign_of_change(called: &Result<String, CallError>) -> bool {
+fn is_sign_of_change(called: &Result<CallAnswer, CallError>) -> bool {
     match called {
-        Ok(result) => result.contains(SIGN_IN_A_TEXT) && is_error(result),
+        Ok(CallAnswer::Asks(_)) => false,
+        Ok(CallAnswer::Result(result)) => result.contains(SIGN_IN_A_TEXT) && is_error(result),
         Err(CallError { error: ListingError::Rpc { code, .. }, .. }) => SIGNS_OF_CHANGE.contains(code),
         Err(_) => false,
     }
@@ -81,6 +96,9 @@ fn is_error(result: &str) -> bool {
 fn fault(error: CallError) -> Fault {
     match error.error {
         ListingError::Rpc { code, message } => Fault::UpstreamRefused { code, message },
+        ListingError::MissingCapability { capabilities_json } => {
+            Fault::CapabilityMissing { capabilities_json }
+        }
         other => Fault::UpstreamFailed { problem: other.to_string(), may_have_run: error.may_have_run },
     }
 }

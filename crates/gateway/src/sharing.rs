@@ -33,7 +33,7 @@ pub(crate) fn asked(tool: ToolId, arguments: &Arguments) -> Asked {
     Asked(hash(&[tool.bytes(), arguments.canonical().as_bytes()]))
 }
 
-fn caller(call: &CallTool) -> (&'static [u8], &[u8]) {
+pub(crate) fn caller(call: &CallTool) -> (&'static [u8], &[u8]) {
     match &call.agent {
         Some(agent) => (b"agent", agent.bytes()),
         None => (b"a key", call.key.bytes()),

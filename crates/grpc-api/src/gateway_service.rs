@@ -4,12 +4,16 @@ use futures::{Stream, StreamExt, future, stream};
 use tokio::sync::mpsc;
 use tonic::{Request, Response, Status};
 use toolgate_api_proto::v1::{self as pb, call_tool_response::Event, tool_gateway_server::ToolGateway};
-use toolgate_definition::arguments::{Arguments, ArgumentsError};
+use toolgate_definition::{
+    arguments::{Arguments, ArgumentsError},
+    json::{Document, Kind},
+    limits::ARGUMENTS,
+};
 use toolgate_domain::{
     Caller, Fault,
-    limits::{MAX_CALL_ID_BYTES, MAX_SESSION_NAME_BYTES},
+    limits::{MAX_CALL_ID_BYTES, MAX_REQUEST_STATE_BYTES, MAX_SESSION_NAME_BYTES},
 };
-use toolgate_gateway::{CallNotice, CallTool, Gateway, ToolRef, call_tool};
+use toolgate_gateway::{Answers, CallNotice, CallTool, Called, Gateway, ToolRef, call_tool};
 
 use crate::{Gate, convert::fields, rpc::Rpc};
 
@@ -40,7 +44,7 @@ impl GatewayService {
             let tell = |notice| drop(events.try_send(Ok(response(event(notice)))));
             let called = call_tool(&gateway, call, &tell).await;
             let last = match called {
-                Ok(result_json) => Ok(response(Event::Result(pb::CallToolResult { result_json }))),
+                Ok(called) => Ok(response(answer(called))),
                 Err(fault) => Err(gate.status(Rpc::CallTool, &fault)),
             };
             // It fails only where nobody waits any more.
@@ -61,10 +65,19 @@ impl GatewayService {
             call_id: call_id(ask.call_id)?,
             arguments: arguments(&ask.arguments_json).map_err(|error| misread(&error))?,
             session: session(ask.session)?,
+            elicitation: elicitation(&ask.client_capabilities_json)?,
+            answers: answers(ask.input_responses_json, ask.request_state)?,
             wants_progress: ask.wants_progress,
             log_level: fields::optional(&ask.log_level, "log_level")?,
             min_revision: tokens.open_revision(&ask.min_revision, "min_revision")?,
         })
+    }
+}
+
+fn answer(called: Called) -> Event {
+    match called {
+        Called::Result(result_json) => Event::Result(pb::CallToolResult { result_json }),
+        Called::Asks(result_json) => Event::InputRequired(pb::CallToolInputRequired { result_json }),
     }
 }
 
@@ -106,6 +119,39 @@ fn call_id(id: String) -> Result<Option<String>, Fault> {
         return Err(Fault::invalid("call_id", format!("has more than {MAX_CALL_ID_BYTES} bytes")));
     }
     Ok(Some(id).filter(|id| !id.is_empty()))
+}
+
+/// The capability of a caller that can be asked.
+fn elicitation(capabilities: &str) -> Result<Option<String>, Fault> {
+    if capabilities.is_empty() {
+        return Ok(None);
+    }
+    let capabilities = object("client_capabilities_json", capabilities)?;
+    let elicitation = capabilities.root().get("elicitation").filter(|value| value.kind() == Kind::Object);
+    Ok(elicitation.map(|value| value.text().to_owned()))
+}
+
+fn answers(responses: String, request_state: String) -> Result<Option<Answers>, Fault> {
+    if request_state.len() > MAX_REQUEST_STATE_BYTES {
+        let problem = format!("has more than {MAX_REQUEST_STATE_BYTES} bytes");
+        return Err(Fault::invalid("request_state", problem));
+    }
+    let (responses, request_state) =
+        [responses, request_state].map(|text| Some(text).filter(|text| !text.is_empty())).into();
+    if let Some(responses) = &responses {
+        object("input_responses_json", responses)?;
+    }
+    let is_answer = responses.is_some() || request_state.is_some();
+    Ok(is_answer.then_some(Answers { responses, request_state }))
+}
+
+fn object<'t>(field: &str, text: &'t str) -> Result<Document<'t>, Fault> {
+    let document =
+        Document::parse(text, &ARGUMENTS).map_err(|error| Fault::invalid(field, error.to_string()))?;
+    match document.root().kind() {
+        Kind::Object => Ok(document),
+        kind => Err(Fault::invalid(field, format!("is {kind}; send an object"))),
+    }
 }
 
 fn arguments(text: &str) -> Result<Arguments, ArgumentsError> {

@@ -73,6 +73,10 @@ pub(crate) fn from_fault(rpc: Rpc, fault: &Fault, incident: impl FnOnce() -> Str
             let metadata = [("code", code.to_string()), ("message", theirs.clone())];
             plain(Code::FailedPrecondition, ErrorReason::UpstreamRefused, message, metadata)
         }
+        Fault::CapabilityMissing { capabilities_json } => {
+            let metadata = [("required_capabilities", capabilities_json.clone())];
+            plain(Code::FailedPrecondition, ErrorReason::ClientCapabilityMissing, message, metadata)
+        }
         Fault::UpstreamFailed { may_have_run, .. } => {
             let outcome = if *may_have_run { "unknown" } else { "unchanged" };
             plain(Code::Unavailable, ErrorReason::UpstreamFailed, message, [("outcome", outcome.to_owned())])
@@ -226,6 +230,11 @@ mod tests {
                 Fault::UpstreamFailed { problem: "timed out".into(), may_have_run: true },
                 Code::Unavailable,
                 ErrorReason::UpstreamFailed,
+            ),
+            (
+                Fault::CapabilityMissing { capabilities_json: "{}".into() },
+                Code::FailedPrecondition,
+                ErrorReason::ClientCapabilityMissing,
             ),
             (Fault::ListingStale, Code::Unavailable, ErrorReason::ListingStale),
             (Fault::RevisionNotReached, Code::Unavailable, ErrorReason::RevisionNotReached),

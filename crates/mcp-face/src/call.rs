@@ -11,6 +11,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::json;
 use tonic::{Code, Status};
+use tonic_types::StatusExt;
 use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
 use toolgate_api_proto::v1::{
     CallToolRequest, CallToolResponse, ErrorReason, call_tool_request::Tool, call_tool_response::Event,
@@ -117,7 +118,7 @@ pub(crate) async fn answer<C: ToolCatalog>(
 
 /// Whether nothing follows.
 fn is_last(event: &CallToolResponse) -> bool {
-    matches!(event.event, Some(Event::Result(_)) | None)
+    matches!(event.event, Some(Event::Result(_) | Event::InputRequired(_)) | None)
 }
 
 /// The members of the result of a call in a session whose progress nobody hears.
@@ -144,6 +145,7 @@ async fn begin<C: ToolCatalog>(
     if let Some(other) = arguments.filter(|arguments| arguments.kind() != Kind::Object) {
         return Err(Refusal::invalid_params(&format!("arguments: is {}; send an object", other.kind())));
     }
+    let Answers { input_responses_json, request_state } = Answers::read(params)?;
     if name == built_in::NAME {
         let result = built_in::call(&*face.catalog, caller, &face.grant, arguments).await?;
         return Ok(Box::pin(stream::iter([Ok(result)])));
@@ -152,6 +154,12 @@ async fn begin<C: ToolCatalog>(
         tool: Some(Tool::NamespacedName(name.clone().into_owned())),
         arguments_json: arguments.map(|arguments| arguments.text().to_owned()).unwrap_or_default(),
         session: session.to_owned(),
+        client_capabilities_json: params
+            .meta("clientCapabilities")
+            .map(|declared| declared.text().to_owned())
+            .unwrap_or_default(),
+        input_responses_json,
+        request_state,
         wants_progress: hears.progress_token.is_some(),
         log_level: hears.log_level.unwrap_or_default().to_owned(),
         ..CallToolRequest::default()
@@ -162,6 +170,34 @@ async fn begin<C: ToolCatalog>(
     }
     let begun = face.gateway.call_tool(service::request(caller, call)).await;
     Ok(begun.map_err(|status| refused(&status, caller, &name))?.into_inner())
+}
+
+/// What a client answers to what the tool's server asked for before.
+#[derive(Default)]
+struct Answers {
+    input_responses_json: String,
+    request_state: String,
+}
+
+impl Answers {
+    fn read(params: Params<'_>) -> Result<Self, Refusal> {
+        let wrong = |name: &str, found: Kind, wanted: &str| {
+            Refusal::invalid_params(&format!("{name}: is {found}; send {wanted}"))
+        };
+        let input_responses_json = match params.get("inputResponses") {
+            None => String::new(),
+            Some(responses) if responses.kind() == Kind::Object => responses.text().to_owned(),
+            Some(other) => return Err(wrong("inputResponses", other.kind(), "an object")),
+        };
+        let request_state = match params.get("requestState") {
+            None => String::new(),
+            Some(state) => {
+                let text = state.as_str().ok_or_else(|| wrong("requestState", state.kind(), "a string"))?;
+                text.into_owned()
+            }
+        };
+        Ok(Self { input_responses_json, request_state })
+    }
 }
 
 /// The events up to the moment that the client cancels the call, which is then given up.
@@ -200,7 +236,10 @@ fn ended(last: Option<Result<CallToolResponse, Status>>, wording: Wording) -> Re
         Some(Ok(CallToolResponse { event: Some(Event::Result(result)) })) => {
             Ok(wording.members(&result.result_json).into())
         }
-        Some(Err(status)) => match denied(&status) {
+        Some(Ok(CallToolResponse { event: Some(Event::InputRequired(question)) })) => {
+            Ok(Wording::AsItIs.members(&question.result_json).into())
+        }
+        Some(Err(status)) => match denied(&status, wording) {
             Some(result) => Ok(wording.members(&result).into()),
             None => Err(status),
         },
@@ -226,7 +265,7 @@ impl Wording {
 }
 
 /// The result that tells a model why nothing came of its call, where it or its operator can do something about that.
-fn denied(status: &Status) -> Option<String> {
+fn denied(status: &Status, wording: Wording) -> Option<String> {
     let reason = service::reason(status)?;
     match reason {
         ErrorReason::ToolNotServed
@@ -235,6 +274,8 @@ fn denied(status: &Status) -> Option<String> {
         | ErrorReason::UpstreamRefused
         | ErrorReason::UpstreamFailed
         | ErrorReason::ListingStale => {}
+        // Revision 2026-07-28 has an error of its own for that.
+        ErrorReason::ClientCapabilityMissing if matches!(wording, Wording::AsItIs) => {}
         _ => return None,
     }
     let name = reason.as_str_name().trim_start_matches("ERROR_REASON_");
@@ -245,9 +286,19 @@ fn denied(status: &Status) -> Option<String> {
 fn refused(status: &Status, caller: &Caller, name: &str) -> Refusal {
     match service::reason(status) {
         None if status.code() == Code::Cancelled => Refusal { is_the_services: true, ..Refusal::cancelled() },
+        Some(ErrorReason::ClientCapabilityMissing) => {
+            Refusal { is_the_services: true, ..Refusal::missing_capability(&required(status)) }
+        }
         Some(ErrorReason::ToolNotFound) => Refusal { is_the_services: true, ..Refusal::unknown_tool(name) },
         _ => service::refusal(status, caller),
     }
+}
+
+/// The capabilities that a tool's server requires, as JSON text.
+fn required(status: &Status) -> String {
+    let info = status.get_details_error_info();
+    info.and_then(|info| info.metadata.get("required_capabilities").cloned())
+        .unwrap_or_else(|| "{}".to_owned())
 }
 
 /// A call of which something is told while it is under way.
@@ -292,7 +343,7 @@ impl Telling {
                 self.hears.log_level?;
                 ("notifications/message", log.log_json.clone())
             }
-            Event::Result(_) => return None,
+            Event::Result(_) | Event::InputRequired(_) => return None,
         };
         Some(event(&format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#)))
     }

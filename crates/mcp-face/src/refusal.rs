@@ -17,6 +17,8 @@ pub(crate) const INTERNAL_ERROR: i64 = -32603;
 pub(crate) const CANCELLED: i64 = -32800;
 /// `HeaderMismatch` (2026-07-28).
 pub(crate) const HEADER_MISMATCH: i64 = -32020;
+/// `MissingRequiredClientCapability` (2026-07-28).
+pub(crate) const MISSING_CAPABILITY: i64 = -32021;
 /// `UnsupportedProtocolVersion` (2026-07-28).
 pub(crate) const UNSUPPORTED_REVISION: i64 = -32022;
 
@@ -90,6 +92,13 @@ impl Refusal {
         let refusal =
             Self::new(StatusCode::BAD_REQUEST, UNSUPPORTED_REVISION, "unsupported protocol version");
         Self { data: Some(data.to_string()), ..refusal }
+    }
+
+    /// `required` is JSON text.
+    pub(crate) fn missing_capability(required: &str) -> Self {
+        let message = "the tool's server requires capabilities of the client";
+        let data = Some(format!(r#"{{"requiredCapabilities":{required}}}"#));
+        Self { data, ..Self::new(StatusCode::BAD_REQUEST, MISSING_CAPABILITY, message) }
     }
 
     pub(crate) fn internal() -> Self {

@@ -27,6 +27,8 @@ pub enum TokenKind {
     Etag,
     /// A session of an agent. It belongs to a credential, whose digest stands in the place of the client's id.
     Session,
+    /// What an upstream asked for before it could give the result of a call.
+    Question,
 }
 
 impl TokenKind {
@@ -37,6 +39,7 @@ impl TokenKind {
             Self::Page => b"page",
             Self::Etag => b"etag",
             Self::Session => b"session",
+            Self::Question => b"question",
         }
     }
 }
@@ -90,7 +93,8 @@ mod tests {
     use crate::MasterKey;
 
     const CLIENT: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
-    const KINDS: [TokenKind; 4] = [TokenKind::Revision, TokenKind::Page, TokenKind::Etag, TokenKind::Session];
+    const KINDS: [TokenKind; 5] =
+        [TokenKind::Revision, TokenKind::Page, TokenKind::Etag, TokenKind::Session, TokenKind::Question];
 
     fn sealer() -> Sealer {
         Sealer::new(&MasterKey::from_bytes(&std::array::from_fn(|index| u8::try_from(index).unwrap())))

@@ -8,8 +8,8 @@ use std::{
 use async_trait::async_trait;
 use tokio::sync::Notify;
 use toolgate_upstream::{
-    Bounds, CallBounds, CallError, CallNotice, Endpoint, FollowEnd, Listing, ListingEnd, ListingError,
-    SessionKey, ToolCall, ToolCalls, ToolServers,
+    Bounds, CallAnswer, CallBounds, CallError, CallNotice, Endpoint, FollowEnd, InputAnswers, Listing,
+    ListingEnd, ListingError, SessionKey, ToolCall, ToolCalls, ToolServers,
 };
 
 /// Tool servers that are known by their URL. One that was told nothing refuses the connection.
@@ -34,6 +34,10 @@ pub struct Called {
     pub arguments: String,
     /// The arguments that headers repeat.
     pub argument_headers: Vec<(String, String)>,
+    /// The capability of whoever could be asked, as it was told.
+    pub elicitation: Option<String>,
+    /// The answers that came with it, and the server's own state.
+    pub answers: Option<(Option<String>, Option<String>)>,
     /// Whose call it was.
     pub shares: Option<SessionKey>,
 }
@@ -102,6 +106,12 @@ impl ScriptedServers {
     pub fn holds_calls(&self, url: &str) -> Arc<HeldCalls> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(held.entry(url.to_owned()).or_default())
+    }
+
+    /// Lets go the call that waits, and every one after it.
+    pub fn lets_calls_go(&self, url: &str) {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).remove(url);
+        held.into_iter().for_each(|held| held.go.notify_one());
     }
 
     fn held(&self, url: &str) -> Option<Arc<HeldCalls>> {
@@ -174,7 +184,7 @@ impl ToolCalls for ScriptedServers {
         call: &ToolCall<'_>,
         _bounds: &CallBounds,
         told: &(dyn Fn(CallNotice) + Send + Sync),
-    ) -> Result<String, CallError> {
+    ) -> Result<CallAnswer, CallError> {
         let Endpoint::Http { url, .. } = endpoint else {
             let error = ListingError::Refused("only HTTP is scripted".into());
             return Err(CallError { error, may_have_run: false });
@@ -189,12 +199,27 @@ impl ToolCalls for ScriptedServers {
         }
         let (name, arguments) = (call.name.to_owned(), call.arguments.to_owned());
         let argument_headers = call.argument_headers.to_vec();
-        let called = Called { url: url.clone(), name, arguments, argument_headers, shares: call.shares };
+        let called = Called {
+            url: url.clone(),
+            name,
+            arguments,
+            argument_headers,
+            elicitation: call.elicitation.map(str::to_owned),
+            answers: call.answers.map(|InputAnswers { responses, state }| {
+                (responses.map(str::to_owned), state.map(str::to_owned))
+            }),
+            shares: call.shares,
+        };
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(called);
         if call.wants_progress {
             told(CallNotice::Progress(r#""progress":1"#.into()));
         }
         let scripted = self.results.lock().unwrap_or_else(PoisonError::into_inner).get(url).cloned();
-        scripted.unwrap_or_else(|| Ok(format!(r#"{{"content":[],"sent":{}}}"#, call.arguments)))
+        let result =
+            scripted.unwrap_or_else(|| Ok(format!(r#"{{"content":[],"sent":{}}}"#, call.arguments)))?;
+        match call.elicitation {
+            Some(_) if result.contains("input_required") => Ok(CallAnswer::Asks(result)),
+            _ => Ok(CallAnswer::Result(result)),
+        }
     }
 }

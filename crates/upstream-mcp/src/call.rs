@@ -1,7 +1,9 @@
 //! A call of a tool, from the endpoint to the text of the result.
 
 use tokio::time::{Instant, timeout_at};
-use toolgate_upstream::{CallBounds, CallError, CallNotice, Endpoint, ListingError, LogLevel, ToolCall};
+use toolgate_upstream::{
+    CallAnswer, CallBounds, CallError, CallNotice, Endpoint, ListingError, LogLevel, ToolCall,
+};
 
 use crate::conversation::{Conversation, Deadline, Failure, Wire};
 use crate::envelope::Envelope;
@@ -44,7 +46,7 @@ pub(crate) struct Calling<'a> {
 }
 
 /// What became of a call, and what is known of the server now.
-pub(crate) type Called = (Option<Known>, Result<String, CallError>);
+pub(crate) type Called = (Option<Known>, Result<CallAnswer, CallError>);
 
 impl Calling<'_> {
     /// Over HTTP; `wire` makes the way to the server, anew for each attempt.
@@ -86,7 +88,7 @@ impl Calling<'_> {
         lines: &Lines,
         mut conversation: Conversation<HttpWire<'w>>,
         wire: impl Fn() -> Result<HttpWire<'w>, ListingError>,
-    ) -> Result<String, CallError> {
+    ) -> Result<CallAnswer, CallError> {
         let Some(shares) = self.call.shares else { return self.in_own_session(conversation).await };
         let held = lines.sessions.of(self.endpoint, shares, Instant::now());
         let session = self.session(&held, &mut conversation).await?;
@@ -105,7 +107,7 @@ impl Calling<'_> {
     async fn in_own_session(
         &self,
         mut conversation: Conversation<HttpWire<'_>>,
-    ) -> Result<String, CallError> {
+    ) -> Result<CallAnswer, CallError> {
         self.session(&Held::default(), &mut conversation).await?;
         let called = self.sent(&mut conversation).await.map_err(from_failure);
         conversation.end().await;
@@ -113,7 +115,7 @@ impl Calling<'_> {
     }
 
     /// Sends the call in the session of the conversation. The server hears of it when nobody waits any more.
-    async fn sent(&self, conversation: &mut Conversation<HttpWire<'_>>) -> Result<String, Failure> {
+    async fn sent(&self, conversation: &mut Conversation<HttpWire<'_>>) -> Result<CallAnswer, Failure> {
         let mut giving_up = conversation.wire.giving_up(conversation.next_id());
         let called = conversation.call(self.call).await;
         giving_up.is_answered = !matches!(&called, Err(Failure::Listing(ListingError::Timeout(_))));
@@ -215,7 +217,8 @@ fn from_failure(failure: Failure) -> CallError {
         ListingError::Refused(_)
         | ListingError::Connect(_)
         | ListingError::Unauthorized { .. }
-        | ListingError::Rpc { .. } => false,
+        | ListingError::Rpc { .. }
+        | ListingError::MissingCapability { .. } => false,
         ListingError::Status(status) => *status >= 500,
         ListingError::Timeout(_) | ListingError::Protocol(_) | ListingError::TooLarge(_) => true,
     };

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
-use toolgate_upstream::{Bounds, CallBounds, ListingError, ToolCall};
+use toolgate_upstream::{Bounds, CallAnswer, CallBounds, ListingError, ToolCall};
 
 use crate::envelope::Envelope;
 use crate::limits::FAREWELL;
@@ -170,13 +170,13 @@ impl<W: Wire> Conversation<W> {
     }
 
     /// Calls a tool and waits for the exact text of its result, whatever it says.
-    pub(crate) async fn call(&mut self, call: &ToolCall<'_>) -> Result<String, Failure> {
+    pub(crate) async fn call(&mut self, call: &ToolCall<'_>) -> Result<CallAnswer, Failure> {
         check_leave(call)?;
         self.last_id += 1;
         self.meter.start_answer();
         let request = Request::call(self.last_id, call, self.envelope);
         match timeout_at(self.whole.at, self.wire.ask(&request, &mut self.meter)).await {
-            Ok(answer) => Ok(self.envelope.checked_call(answer?)?),
+            Ok(answer) => Ok(self.envelope.checked_call(answer?, call.elicitation.is_some())?),
             Err(_) => Err(self.whole.passed().into()),
         }
     }

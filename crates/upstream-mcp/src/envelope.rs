@@ -1,14 +1,16 @@
 //! What stands around the params of a request, and of a result.
 
 use serde_json::json;
-use toolgate_definition::scan;
-use toolgate_upstream::{ListingError, LogLevel};
+use toolgate_definition::{json::quote, scan};
+use toolgate_upstream::{CallAnswer, ListingError, LogLevel};
 
 use crate::rpc;
 
 const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+/// The one thing that a server may ask for.
+const ELICITATION: &str = "elicitation/create";
 const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// How a request says what it speaks.
@@ -23,34 +25,31 @@ pub(crate) enum Envelope {
 impl Envelope {
     /// The params whose members these are.
     pub(crate) fn params(self, members: &str) -> String {
-        self.params_telling(members, None, None)
+        self.params_with(members, &Meta::default())
     }
 
-    /// The same with the token under which progress is to be told, and with what is to be logged. A session has no way to ask
-    /// for that of one request.
-    pub(crate) fn params_telling(
-        self,
-        members: &str,
-        progress_token: Option<u64>,
-        log_level: Option<LogLevel>,
-    ) -> String {
-        let mut meta = serde_json::Map::new();
+    /// The same with what a call says of itself. A session has no way to ask for logs of one request, and says what its client
+    /// is capable of when it is opened.
+    pub(crate) fn params_with(self, members: &str, call: &Meta<'_>) -> String {
+        let mut meta = Vec::new();
+        let mut push = |name: &str, value: &str| meta.push(format!(r#"{}:{value}"#, quote(name)));
         if let Self::Declaring(revision) = self {
-            meta.insert(PROTOCOL_VERSION.into(), json!(revision));
-            meta.insert(CLIENT_INFO.into(), client_info());
-            meta.insert(CLIENT_CAPABILITIES.into(), json!({}));
-            if let Some(level) = log_level {
-                meta.insert(LOG_LEVEL.into(), json!(level.as_str()));
+            let capabilities = call.elicitation.map(|value| format!(r#"{{"elicitation":{value}}}"#));
+            push(PROTOCOL_VERSION, &quote(revision));
+            push(CLIENT_INFO, &client_info().to_string());
+            push(CLIENT_CAPABILITIES, capabilities.as_deref().unwrap_or("{}"));
+            if let Some(level) = call.log_level {
+                push(LOG_LEVEL, &quote(level.as_str()));
             }
         }
-        if let Some(token) = progress_token {
-            meta.insert("progressToken".into(), json!(token));
+        if let Some(token) = call.progress_token {
+            push("progressToken", &token.to_string());
         }
         if meta.is_empty() {
             return format!("{{{members}}}");
         }
         let comma = if members.is_empty() { "" } else { "," };
-        format!(r#"{{{members}{comma}"_meta":{}}}"#, serde_json::Value::Object(meta))
+        format!(r#"{{{members}{comma}"_meta":{{{}}}}}"#, meta.join(","))
     }
 
     pub(crate) fn declares(self) -> Option<&'static str> {
@@ -60,11 +59,17 @@ impl Envelope {
         }
     }
 
-    /// The result of a call, which is an object and no question.
-    pub(crate) fn checked_call(self, result: String) -> Result<String, ListingError> {
-        scan::object(&result).map_err(|error| rpc::broken("the result", &error))?;
+    /// The result of a call, which is an object, or a question of the kind that is `offered`.
+    pub(crate) fn checked_call(self, result: String, is_offered: bool) -> Result<CallAnswer, ListingError> {
+        let members = scan::object(&result).map_err(|error| rpc::broken("the result", &error))?;
+        let kind = rpc::member(&members, "resultType").and_then(rpc::string);
+        if self != Self::Bare && is_offered && kind.as_deref() == Some("input_required") {
+            let asked = rpc::member(&members, "inputRequests");
+            check_asked(asked)?;
+            return Ok(CallAnswer::Asks(result));
+        }
         self.check(&result)?;
-        Ok(result)
+        Ok(CallAnswer::Result(result))
     }
 
     /// A result that is a question (`resultType`) is none to us: nothing is offered that a server could ask for.
@@ -79,6 +84,31 @@ impl Envelope {
             Some(_) => Err(ListingError::Protocol("the result's resultType is not `complete`".into())),
         }
     }
+}
+
+/// What a call says of itself in `_meta`.
+#[derive(Debug, Default)]
+pub(crate) struct Meta<'a> {
+    /// Under which progress is to be told.
+    pub(crate) progress_token: Option<u64>,
+    /// How much of the server's log is wanted.
+    pub(crate) log_level: Option<LogLevel>,
+    /// JSON text of the capability of whoever can be asked.
+    pub(crate) elicitation: Option<&'a str>,
+}
+
+/// A server may ask for what was offered, and for nothing else.
+fn check_asked(asked: Option<&str>) -> Result<(), ListingError> {
+    let Some(asked) = asked else { return Ok(()) };
+    let requests = scan::object(asked).map_err(|error| rpc::broken("inputRequests", &error))?;
+    for (_, request) in requests {
+        let method = rpc::member_at(request, &["method"]).and_then(rpc::string).unwrap_or_default();
+        if method != ELICITATION {
+            let method: String = method.chars().filter(|at| !at.is_control()).take(64).collect();
+            return Err(ListingError::Protocol(format!("it asks for `{method}`, which is not offered")));
+        }
+    }
+    Ok(())
 }
 
 /// Who asks.
@@ -102,6 +132,34 @@ mod tests {
         });
         assert_eq!(params["_meta"], meta);
         assert_eq!(Envelope::Bare.params(""), "{}");
+    }
+
+    #[test]
+    fn a_call_may_be_answered_by_the_question_that_is_offered_and_by_no_other() {
+        let envelope = Envelope::Declaring("2026-07-28");
+        let asks =
+            |requests: &str| format!(r#"{{"resultType":"input_required","inputRequests":{requests}}}"#);
+        let offered = asks(r#"{"a":{"method":"elicitation/create","params":{}}}"#);
+        let answer =
+            |envelope: Envelope, text: &str, is_offered| envelope.checked_call(text.to_owned(), is_offered);
+        assert_eq!(answer(envelope, &offered, true), Ok(CallAnswer::Asks(offered.clone())));
+        assert!(answer(envelope, &offered, false).is_err());
+        assert_eq!(answer(Envelope::Bare, &offered, true), Ok(CallAnswer::Result(offered.clone())));
+        let none = r#"{"resultType":"input_required","requestState":"s"}"#;
+        assert_eq!(answer(envelope, none, true), Ok(CallAnswer::Asks(none.to_owned())));
+        for other in [
+            r#"{"a":{"method":"sampling/createMessage","params":{}}}"#,
+            r#"{"a":{"method":"elicitation/create"},"b":{"method":"roots/list"}}"#,
+            r#"{"a":{}}"#,
+            "[]",
+        ] {
+            assert!(
+                matches!(answer(envelope, &asks(other), true), Err(ListingError::Protocol(_))),
+                "{other}"
+            );
+        }
+        let result = r#"{"content":[],"resultType":"complete"}"#;
+        assert_eq!(answer(envelope, result, true), Ok(CallAnswer::Result(result.to_owned())));
     }
 
     #[test]

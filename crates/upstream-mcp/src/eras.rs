@@ -71,6 +71,7 @@ fn refused(failure: Failure) -> Result<Era, ListingError> {
             ListingError::Timeout(_)
             | ListingError::Status(_)
             | ListingError::Rpc { .. }
+            | ListingError::MissingCapability { .. }
             | ListingError::Protocol(_),
         ) => Ok(Era::Session),
     }
@@ -120,7 +121,12 @@ mod tests {
 
     #[test]
     fn only_an_answer_of_a_stateless_revision_keeps_from_the_handshake() {
-        let error = |code| RpcError { code, message: "no".into(), supported: Vec::new() };
+        let error = |code| RpcError {
+            code,
+            message: "no".into(),
+            supported: Vec::new(),
+            required_capabilities: None,
+        };
         for code in [-32020, -32021, -32022] {
             assert_eq!(by_error(error(code)), Err(ListingError::Rpc { code, message: "no".into() }));
         }

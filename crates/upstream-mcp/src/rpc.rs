@@ -4,14 +4,18 @@ use std::borrow::Cow;
 
 use toolgate_definition::json::{ParseError, quote};
 use toolgate_definition::scan;
-use toolgate_upstream::{ListingError, LogLevel, ToolCall};
+use toolgate_upstream::{InputAnswers, ListingError, LogLevel, ToolCall};
 
-use crate::envelope::Envelope;
+use crate::envelope::{Envelope, Meta};
 
 use crate::limits::MAX_REQUESTS_ANSWERED;
 
 /// The code of `UnsupportedProtocolVersionError` (2026-07-28).
 pub(crate) const UNSUPPORTED_REVISION: i64 = -32022;
+/// The code of `MissingRequiredClientCapabilityError` (2026-07-28).
+const MISSING_CAPABILITY: i64 = -32021;
+/// Bytes of what a server may require of a client.
+const MAX_CAPABILITIES_BYTES: usize = 1024;
 
 /// A request of ours.
 #[derive(Debug)]
@@ -35,8 +39,17 @@ impl Request {
 
     /// A call, which tells its progress under its own id.
     pub(crate) fn call(id: u64, call: &ToolCall<'_>, envelope: Envelope) -> Self {
-        let members = format!(r#""name":{},"arguments":{}"#, quote(call.name), call.arguments);
-        let params = envelope.params_telling(&members, call.wants_progress.then_some(id), call.log_level);
+        let mut members = format!(r#""name":{},"arguments":{}"#, quote(call.name), call.arguments);
+        if let Some(InputAnswers { responses, state }) = call.answers {
+            members.extend(responses.map(|responses| format!(r#","inputResponses":{responses}"#)));
+            members.extend(state.map(|state| format!(r#","requestState":{}"#, quote(state))));
+        }
+        let meta = Meta {
+            progress_token: call.wants_progress.then_some(id),
+            log_level: call.log_level,
+            elicitation: call.elicitation,
+        };
+        let params = envelope.params_with(&members, &meta);
         let name = Some(call.name.to_owned());
         let argument_headers = call.argument_headers.to_vec();
         Self { name, argument_headers, ..Self::new(id, "tools/call", &params, envelope.declares()) }
@@ -50,11 +63,16 @@ pub(crate) struct RpcError {
     pub(crate) message: String,
     /// `data.supported` of [`UNSUPPORTED_REVISION`].
     pub(crate) supported: Vec<String>,
+    /// `data.requiredCapabilities` of [`MISSING_CAPABILITY`].
+    pub(crate) required_capabilities: Option<String>,
 }
 
 impl From<RpcError> for ListingError {
     fn from(error: RpcError) -> Self {
-        Self::Rpc { code: error.code, message: error.message }
+        match error.required_capabilities {
+            Some(capabilities_json) => Self::MissingCapability { capabilities_json },
+            None => Self::Rpc { code: error.code, message: error.message },
+        }
     }
 }
 
@@ -176,7 +194,17 @@ fn rpc_error(text: &str) -> Result<RpcError, ListingError> {
         }
         _ => Vec::new(),
     };
-    Ok(RpcError { code, message, supported })
+    let required_capabilities = match code {
+        MISSING_CAPABILITY => member(&members, "data").and_then(required_capabilities),
+        _ => None,
+    };
+    Ok(RpcError { code, message, supported, required_capabilities })
+}
+
+fn required_capabilities(data: &str) -> Option<String> {
+    let required = member_at(data, &["requiredCapabilities"])?;
+    let is_object = required.len() <= MAX_CAPABILITIES_BYTES && scan::object(required).is_ok();
+    is_object.then(|| required.to_owned())
 }
 
 fn read(text: &str, awaited: u64) -> Result<Message<'_>, ListingError> {
@@ -305,7 +333,12 @@ mod tests {
 
     #[test]
     fn an_error_about_an_unreadable_id_is_the_answer() {
-        let refused = Some(Err(RpcError { code: -32700, message: "no".into(), supported: Vec::new() }));
+        let refused = Some(Err(RpcError {
+            code: -32700,
+            message: "no".into(),
+            supported: Vec::new(),
+            required_capabilities: None,
+        }));
         assert_eq!(answer(r#"{"id":null,"error":{"code":-32700,"message":"no"}}"#), refused);
         assert_eq!(answer(r#"{"error":{"code":-32700,"message":"no"}}"#), refused);
         assert_eq!(answer(r#"{"id":1,"result":null,"error":{"code":-32700,"message":"no"}}"#), refused);

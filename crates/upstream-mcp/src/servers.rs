@@ -1,8 +1,8 @@
 use async_trait::async_trait;
 use toolgate_outbound::Outbound;
 use toolgate_upstream::{
-    Bounds, CallBounds, CallError, CallNotice, Endpoint, FollowEnd, Listing, ListingError, ToolCall,
-    ToolCalls, ToolServers,
+    Bounds, CallAnswer, CallBounds, CallError, CallNotice, Endpoint, FollowEnd, Listing, ListingError,
+    ToolCall, ToolCalls, ToolServers,
 };
 
 use crate::call::{Calling, Lines};
@@ -78,7 +78,7 @@ impl ToolCalls for McpServers {
         call: &ToolCall<'_>,
         bounds: &CallBounds,
         told: &(dyn Fn(CallNotice) + Send + Sync),
-    ) -> Result<String, CallError> {
+    ) -> Result<CallAnswer, CallError> {
         let known = self.known_eras.get(endpoint);
         let calling = Calling { endpoint, call, bounds, told, known };
         let (found, called) = match endpoint {

@@ -48,6 +48,11 @@ impl Wording {
         match error {
             ListingError::Rpc { code, message } => ListingError::Rpc { code, message: self.clean(&message) },
             ListingError::Protocol(text) => ListingError::Protocol(self.clean(&text)),
+            ListingError::MissingCapability { capabilities_json } => {
+                let is_clean = self.hide_secrets(&capabilities_json) == capabilities_json;
+                let capabilities_json = if is_clean { capabilities_json } else { "{}".to_owned() };
+                ListingError::MissingCapability { capabilities_json }
+            }
             // The addresses of a challenge are its point.
             ListingError::Unauthorized { status, challenge } => {
                 let challenge = challenge.map(|text| plain(&self.hide_secrets(&text), MAX_CHALLENGE_CHARS));

@@ -26,6 +26,28 @@ pub struct ToolCall<'a> {
     pub wants_progress: bool,
     /// How much of what the server logs of the call is wanted; `None` for nothing.
     pub log_level: Option<LogLevel>,
+    /// JSON text of the capability `elicitation` of whoever waits for the result; `None` where nobody can be asked.
+    pub elicitation: Option<&'a str>,
+    /// What was answered to what the server asked for before it could give a result.
+    pub answers: Option<InputAnswers<'a>>,
+}
+
+/// Answers to what a server asked for (2026-07-28, "Multi Round-Trip Requests").
+#[derive(Clone, Copy)]
+pub struct InputAnswers<'a> {
+    /// JSON text of an object: `inputResponses`.
+    pub responses: Option<&'a str>,
+    /// The server's own `requestState`, where it gave one.
+    pub state: Option<&'a str>,
+}
+
+/// What comes of a call that a server answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallAnswer {
+    /// The exact text of the result.
+    Result(String),
+    /// The exact text of a result that asks for input, by `elicitation/create` alone.
+    Asks(String),
 }
 
 impl fmt::Debug for ToolCall<'_> {

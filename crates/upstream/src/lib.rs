@@ -13,7 +13,7 @@ mod follow;
 mod listing;
 mod log_level;
 
-pub use call::{CallBounds, CallError, CallNotice, SessionKey, ToolCall};
+pub use call::{CallAnswer, CallBounds, CallError, CallNotice, InputAnswers, SessionKey, ToolCall};
 pub use endpoint::{Endpoint, RESERVED_HEADERS, Secret};
 pub use follow::FollowEnd;
 pub use listing::{Bounds, Incomplete, Listing, ListingEnd, ListingError};
@@ -59,5 +59,5 @@ pub trait ToolCalls: Send + Sync + std::fmt::Debug + 'static {
         call: &ToolCall<'_>,
         bounds: &CallBounds,
         told: &(dyn Fn(CallNotice) + Send + Sync),
-    ) -> Result<String, CallError>;
+    ) -> Result<CallAnswer, CallError>;
 }

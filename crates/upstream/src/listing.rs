@@ -104,6 +104,12 @@ pub enum ListingError {
         /// The server's text.
         message: String,
     },
+    /// The server does nothing for a client without these capabilities (2026-07-28, `MissingRequiredClientCapability`).
+    #[error("the server requires capabilities of its client: {capabilities_json}")]
+    MissingCapability {
+        /// JSON text of an object of at most 1,024 bytes, as the server sent it.
+        capabilities_json: String,
+    },
     /// Bytes that are not the protocol; says where.
     #[error("the server broke the protocol: {0}")]
     Protocol(String),

@@ -733,6 +733,8 @@ pub enum CallOutcome {
     /// None yet: the call is about to be sent. Written where the server is set to have calls that change things on disk before
     /// they are sent (`audit.calls = durable`); what came of it is in a later row, unless the server was stopped.
     Forwarded = 13,
+    /// The upstream asked for input before it can give a result.
+    InputRequired = 14,
 }
 impl CallOutcome {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -755,6 +757,7 @@ impl CallOutcome {
             Self::Missing => "CALL_OUTCOME_MISSING",
             Self::ListingStale => "CALL_OUTCOME_LISTING_STALE",
             Self::Forwarded => "CALL_OUTCOME_FORWARDED",
+            Self::InputRequired => "CALL_OUTCOME_INPUT_REQUIRED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -774,6 +777,7 @@ impl CallOutcome {
             "CALL_OUTCOME_MISSING" => Some(Self::Missing),
             "CALL_OUTCOME_LISTING_STALE" => Some(Self::ListingStale),
             "CALL_OUTCOME_FORWARDED" => Some(Self::Forwarded),
+            "CALL_OUTCOME_INPUT_REQUIRED" => Some(Self::InputRequired),
             _ => None,
         }
     }
@@ -1028,6 +1032,11 @@ pub enum ErrorReason {
     ///
     /// Example: `{"reason": "LISTING_STALE"}`
     ListingStale = 44,
+    /// FAILED_PRECONDITION. The upstream does nothing for a caller without these capabilities (MCP
+    /// `MissingRequiredClientCapability`); the metadata has them as JSON text. `elicitation` is the one that is passed on.
+    ///
+    /// Example: `{"reason": "CLIENT_CAPABILITY_MISSING", "metadata": {"required_capabilities": "{\"elicitation\":{}}"}}`
+    ClientCapabilityMissing = 45,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -1073,6 +1082,7 @@ impl ErrorReason {
             Self::UpstreamRefused => "ERROR_REASON_UPSTREAM_REFUSED",
             Self::UpstreamFailed => "ERROR_REASON_UPSTREAM_FAILED",
             Self::ListingStale => "ERROR_REASON_LISTING_STALE",
+            Self::ClientCapabilityMissing => "ERROR_REASON_CLIENT_CAPABILITY_MISSING",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -1115,6 +1125,7 @@ impl ErrorReason {
             "ERROR_REASON_UPSTREAM_REFUSED" => Some(Self::UpstreamRefused),
             "ERROR_REASON_UPSTREAM_FAILED" => Some(Self::UpstreamFailed),
             "ERROR_REASON_LISTING_STALE" => Some(Self::ListingStale),
+            "ERROR_REASON_CLIENT_CAPABILITY_MISSING" => Some(Self::ClientCapabilityMissing),
             _ => None,
         }
     }
@@ -2943,6 +2954,17 @@ pub struct CallToolRequest {
     /// for it where the upstream's isolation is PER_SESSION; empty for a call outside any.
     #[prost(string, tag = "9")]
     pub session: ::prost::alloc::string::String,
+    /// JSON text of an object: the caller's MCP `ClientCapabilities`. With `elicitation` in it, the upstream is told so and may ask
+    /// for input first, in revision 2026-07-28; nothing else is passed on. Empty for none.
+    #[prost(string, tag = "11")]
+    pub client_capabilities_json: ::prost::alloc::string::String,
+    /// JSON text of an object: MCP's `inputResponses`, what the caller answers to an `input_required`. Empty for none.
+    #[prost(string, tag = "12")]
+    pub input_responses_json: ::prost::alloc::string::String,
+    /// The `requestState` of that `input_required`, as it came, of at most 64 KiB: good for 15 minutes, for this caller, with the
+    /// same arguments and while the tool is what it was. Without it the answers reach the upstream without a state of its own.
+    #[prost(string, tag = "13")]
+    pub request_state: ::prost::alloc::string::String,
     /// Of at most 128 bytes, the caller's own id of this call: within 10 minutes a call is made once under it, and asking again
     /// brings what came of it, or waits for that. A call that ended before anything was sent is made again. Such a call goes on
     /// when its caller leaves, and nothing is told of its progress.
@@ -2978,7 +3000,7 @@ pub mod call_tool_request {
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CallToolResponse {
     /// What it is.
-    #[prost(oneof = "call_tool_response::Event", tags = "1, 2, 3")]
+    #[prost(oneof = "call_tool_response::Event", tags = "1, 2, 4, 3")]
     pub event: ::core::option::Option<call_tool_response::Event>,
 }
 /// Nested message and enum types in `CallToolResponse`.
@@ -2992,6 +3014,10 @@ pub mod call_tool_response {
         /// The result. Once, at the end.
         #[prost(message, tag = "2")]
         Result(super::CallToolResult),
+        /// The upstream asks for input before it can give a result, in the place of a result. Only where the caller said that it
+        /// can be asked.
+        #[prost(message, tag = "4")]
+        InputRequired(super::CallToolInputRequired),
         /// The upstream logs something. Any number of times, before the result.
         #[prost(message, tag = "3")]
         Log(super::CallToolLog),
@@ -3010,6 +3036,14 @@ pub struct CallToolLog {
     /// JSON text of an object: the params of the upstream's `notifications/message`.
     #[prost(string, tag = "1")]
     pub log_json: ::prost::alloc::string::String,
+}
+/// What an upstream asks for before it can give a result.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CallToolInputRequired {
+    /// JSON text of an object: MCP's `InputRequiredResult`, as the upstream sent it but for `requestState`, which is this
+    /// server's. Call again with the answers and that.
+    #[prost(string, tag = "1")]
+    pub result_json: ::prost::alloc::string::String,
 }
 /// The result of a call.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -45,6 +45,7 @@ fn of_error(error: ListingError) -> Failure {
         ListingError::Status(_) => "The server answered with an HTTP error.",
         ListingError::Protocol(_) => "The server's answer is not MCP.",
         ListingError::TooLarge(_) => TOO_LONG,
+        ListingError::MissingCapability { .. } => "The server requires capabilities that are not offered.",
         ListingError::Rpc { message, .. } => {
             return Failure::Unavailable(format!("The server answered with an error: {message}"));
         }

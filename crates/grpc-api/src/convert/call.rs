@@ -51,6 +51,7 @@ fn fill(call: &mut pb::LoggedCall, record: CallRecord) {
 
 fn outcome(call: &mut pb::LoggedCall, outcome: CallOutcome) -> pb::CallOutcome {
     match outcome {
+        CallOutcome::Asked => pb::CallOutcome::InputRequired,
         CallOutcome::Forwarded => pb::CallOutcome::Forwarded,
         CallOutcome::Answered { is_error, result_bytes } => {
             call.result_bytes = number(result_bytes);

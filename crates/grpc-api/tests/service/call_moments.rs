@@ -140,7 +140,7 @@ async fn law_04_a_disable_that_was_acknowledged_stops_a_call_that_has_not_left()
         held.arrived.notified().await;
         let disable = pb::DisableToolRequest { id, ..Default::default() };
         said(ring.governance.disable_tool(ring.operator.asks(disable))).await.unwrap();
-        held.go.notify_one();
+        ring.servers.lets_calls_go(&url("srv"));
     });
     assert_eq!(asked, said_so(DRIFTED));
     assert_eq!(sent(&ring), []);
@@ -158,9 +158,7 @@ async fn law_06_a_lock_that_was_acknowledged_is_sent_by_a_call_that_has_not_left
             let set_json = r#"{"to":"ops"}"#.to_owned();
             let lock = pb::UpdateToolLocksRequest { id, set_json, ..Default::default() };
             said(ring.governance.update_tool_locks(ring.operator.asks(lock))).await.unwrap();
-            held.go.notify_one();
-            held.arrived.notified().await;
-            held.go.notify_one();
+            ring.servers.lets_calls_go(&url("srv"));
         });
     asked.unwrap();
     assert_eq!(sent(&ring), [("a".to_owned(), r#"{"to":"ops"}"#.to_owned())]);
@@ -177,7 +175,7 @@ async fn law_05_a_call_of_an_agent_that_the_upstream_was_detached_from_does_not_
         let (agent_id, attachment_id) = (agent.id.clone(), agent.attachments[0].id.clone());
         let detach = pb::DetachAgentToolRequest { agent_id, attachment_id, ..Default::default() };
         said(ring.governance.detach_agent_tool(ring.operator.asks(detach))).await.unwrap();
-        held.go.notify_one();
+        ring.servers.lets_calls_go(&url("srv"));
     });
     assert_eq!(reason(asked), (Code::NotFound, "TOOL_NOT_FOUND".to_owned()));
     assert_eq!(sent(&ring), []);

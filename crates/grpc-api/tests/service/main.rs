@@ -10,6 +10,7 @@ mod call_log;
 mod call_moments;
 mod calls;
 mod http_walls;
+mod questions;
 mod ring;
 mod server_tools;
 mod tenants;

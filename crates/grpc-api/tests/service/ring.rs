@@ -246,7 +246,7 @@ pub(crate) async fn called(
                 return Ok((progress, result.result_json));
             }
             Some(Event::Log(log)) => progress.push(log.log_json),
-            None => panic!("an event says something"),
+            other => panic!("{other:?}"),
         }
     }
 }

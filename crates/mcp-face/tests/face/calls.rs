@@ -1,6 +1,8 @@
 use tonic::Code;
 
-use crate::double::{Face, KEY, META, failing, log, modern, progress, request, result};
+use crate::double::{
+    Face, KEY, META, asked, failing, log, missing_capability, modern, progress, request, result,
+};
 
 const A: &str = r#"{"name":"s__a","inputSchema":{}}"#;
 
@@ -52,6 +54,7 @@ async fn what_a_model_can_act_on_is_a_result_and_says_why() {
         (Code::ResourceExhausted, "LIMIT_EXCEEDED"),
         (Code::FailedPrecondition, "UPSTREAM_REFUSED"),
         (Code::Unavailable, "UPSTREAM_FAILED"),
+        (Code::Unavailable, "LISTING_STALE"),
     ] {
         let denied = || face.double.events.lock().unwrap().push(Err(failing(code, reason)));
         denied();
@@ -243,4 +246,40 @@ async fn the_name_in_the_header_is_the_one_in_the_body() {
     assert_eq!(face.send(modern("tools/call"), body()).await.refused(), (400, -32020));
     let twice = named("s__a").header("mcp-name", "s__a");
     assert_eq!(face.send(twice, call(r#""name":"s__a""#)).await.refused(), (400, -32020));
+}
+
+#[tokio::test]
+async fn what_a_tools_server_asks_for_passes_with_the_answers_to_it() {
+    let face = Face::new(&[A]);
+    let question = r#"{"resultType":"input_required","inputRequests":{"w":{}},"requestState":"s"}"#;
+    face.double.events.lock().unwrap().push(Ok(asked(question)));
+    let answer = face.send(named("s__a"), call(r#""name":"s__a""#)).await;
+    assert_eq!(answer.text, format!(r#"{{"jsonrpc":"2.0","id":1,"result":{question}}}"#));
+    let answers = r#""name":"s__a","inputResponses":{"w":{"n":1.0}},"requestState":"s""#;
+    face.send(named("s__a"), call(answers)).await;
+    let sent = face.double.calls.lock().unwrap()[1].request.clone();
+    assert_eq!((&*sent.input_responses_json, &*sent.request_state), (r#"{"w":{"n":1.0}}"#, "s"));
+    assert_eq!(sent.client_capabilities_json, "{}", "what the client declares is told");
+    for wrong in [r#""inputResponses":7"#, r#""inputResponses":null"#, r#""requestState":7"#] {
+        let refused = face.send(named("s__a"), call(&format!(r#""name":"s__a",{wrong}"#))).await;
+        assert_eq!(refused.refused(), (400, -32602), "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn a_capability_that_a_tools_server_requires_is_named_where_the_era_has_a_word_for_it() {
+    let face = Face::new(&[A]);
+    let session = face.session("2025-11-25").await;
+    let missing =
+        || face.double.events.lock().unwrap().push(Err(missing_capability(r#"{"elicitation":{}}"#)));
+    missing();
+    let answer = face.send(named("s__a"), call(r#""name":"s__a""#)).await;
+    assert_eq!(answer.refused(), (400, -32021));
+    assert_eq!(
+        answer.json()["error"]["data"]["requiredCapabilities"],
+        serde_json::json!({"elicitation": {}})
+    );
+    missing();
+    let older = session.send(&in_session(r#""name":"s__a""#)).await;
+    assert_eq!(older.json()["result"]["isError"], true);
 }

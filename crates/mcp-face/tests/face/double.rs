@@ -226,6 +226,11 @@ pub(crate) fn result(result_json: &str) -> CallToolResponse {
     CallToolResponse { event: Some(call_tool_response::Event::Result(result)) }
 }
 
+pub(crate) fn asked(result_json: &str) -> CallToolResponse {
+    let asked = toolgate_api_proto::v1::CallToolInputRequired { result_json: result_json.to_owned() };
+    CallToolResponse { event: Some(call_tool_response::Event::InputRequired(asked)) }
+}
+
 pub(crate) fn log(log_json: &str) -> CallToolResponse {
     let log = CallToolLog { log_json: log_json.to_owned() };
     CallToolResponse { event: Some(call_tool_response::Event::Log(log)) }
@@ -284,6 +289,13 @@ impl Double {
 pub(crate) fn failing(code: Code, reason: &str) -> Status {
     let details = ErrorDetails::with_error_info(reason, "toolgate.dev", HashMap::new());
     Status::with_error_details(code, "in the service's words", details)
+}
+
+/// That the tool's server requires these capabilities.
+pub(crate) fn missing_capability(required: &str) -> Status {
+    let metadata = HashMap::from([("required_capabilities".to_owned(), required.to_owned())]);
+    let details = ErrorDetails::with_error_info("CLIENT_CAPABILITY_MISSING", "toolgate.dev", metadata);
+    Status::with_error_details(Code::FailedPrecondition, "in the service's words", details)
 }
 
 /// An answer, read to its end.

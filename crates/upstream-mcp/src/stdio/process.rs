@@ -8,7 +8,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
-use toolgate_upstream::{CallBounds, ListingError, ToolCall};
+use toolgate_upstream::{CallAnswer, CallBounds, ListingError, ToolCall};
 
 use super::{Child, StdioWire, ended};
 use crate::call::{Told, of_call};
@@ -65,7 +65,7 @@ impl Process {
         call: &ToolCall<'_>,
         bounds: &CallBounds,
         told: Told<'_>,
-    ) -> Result<String, Failure> {
+    ) -> Result<CallAnswer, Failure> {
         check_leave(call)?;
         let id = self.0.last_id.fetch_add(1, Ordering::Relaxed);
         let request = Request::call(id, call, self.0.envelope);
@@ -82,7 +82,7 @@ impl Process {
             notices.into_iter().filter_map(|notice| of_call(notice, call.log_level)).for_each(told);
             if let Some(answer) = answer {
                 waiting.is_answered = true;
-                return Ok(self.0.envelope.checked_call(answer?)?);
+                return Ok(self.0.envelope.checked_call(answer?, call.elicitation.is_some())?);
             }
         }
         Err(ended().into())

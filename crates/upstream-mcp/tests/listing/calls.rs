@@ -6,8 +6,8 @@ use toolgate_outbound::{Outbound, Private};
 use toolgate_test_support::eventually::eventually;
 use toolgate_test_support::mcp_server::{Reply, ScriptedServer};
 use toolgate_upstream::{
-    CallBounds, CallError, CallNotice, Endpoint, ListingError, LogLevel, SessionKey, ToolCall, ToolCalls,
-    ToolServers,
+    CallAnswer, CallBounds, CallError, CallNotice, Endpoint, InputAnswers, ListingError, LogLevel,
+    SessionKey, ToolCall, ToolCalls, ToolServers,
 };
 use toolgate_upstream_mcp::{McpServers, StdioAllow};
 
@@ -32,15 +32,18 @@ fn call(shares: u8) -> ToolCall<'static> {
         may_leave: &|| true,
         wants_progress: false,
         log_level: None,
+        elicitation: None,
+        answers: None,
     }
 }
 
-async fn run(servers: &McpServers, server: &ScriptedServer, shares: u8) -> Result<String, CallError> {
+async fn run(servers: &McpServers, server: &ScriptedServer, shares: u8) -> Result<CallAnswer, CallError> {
     servers.call_tool(&endpoint(server), &call(shares), &call_bounds(), &|_| {}).await
 }
 
 #[track_caller]
-fn assert_echoes(result: &str) {
+fn assert_echoes(answer: &CallAnswer) {
+    let CallAnswer::Result(result) = answer else { panic!("{answer:?}") };
     assert!(result.contains(&format!(r#""structuredContent":{{"sent":{ARGUMENTS}}}"#)), "{result}");
     assert!(result.contains(r#""x-spelt":1.0"#), "{result}");
 }
@@ -329,6 +332,11 @@ read -r line
 echo '{"jsonrpc":"2.0","id":"p","method":"ping"}'
 "#;
 
+fn read(answer: &CallAnswer) -> Value {
+    let CallAnswer::Result(result) = answer else { panic!("{answer:?}") };
+    serde_json::from_str(result).unwrap()
+}
+
 fn shell(script: &str) -> (McpServers, Endpoint) {
     let shell = ["/bin/sh", "-c"].map(str::to_owned).to_vec();
     let servers =
@@ -347,7 +355,6 @@ async fn a_process_answers_calls_at_once_each_by_its_id_and_stays_for_the_next()
     ));
     let ask = async || servers.call_tool(&endpoint, &call(1), &call_bounds(), &|_| {}).await.unwrap();
     let (one, other) = tokio::join!(ask(), ask());
-    let read = |result: &str| serde_json::from_str::<Value>(result).unwrap();
     let (one, other) = (read(&one), read(&other));
     assert_eq!(one["pid"], other["pid"], "one process for one key");
     assert_ne!(one["of"], other["of"]);
@@ -359,7 +366,7 @@ async fn a_process_answers_calls_at_once_each_by_its_id_and_stays_for_the_next()
 async fn a_process_that_ended_is_started_again_for_the_next_call() {
     let (servers, endpoint) = shell(&format!("{OPENING} call; answer \"$line\""));
     let ask = async || servers.call_tool(&endpoint, &call(1), &call_bounds(), &|_| {}).await;
-    let pid = |result: &str| serde_json::from_str::<Value>(result).unwrap()["pid"].clone();
+    let pid = |answer: &CallAnswer| read(answer)["pid"].clone();
     let first = pid(&ask().await.unwrap());
     let next = match ask().await {
         Ok(next) => next,
@@ -370,4 +377,28 @@ async fn a_process_that_ended_is_started_again_for_the_next_call() {
         }
     };
     assert_ne!(pid(&next), first);
+}
+
+#[tokio::test]
+async fn a_question_of_the_newer_era_passes_with_the_answers_to_it_and_only_what_is_offered_is_told() {
+    let server = ScriptedServer::start().await;
+    server.speak_statelessly(&["2026-07-28"]);
+    let question = r#"{"resultType":"input_required","inputRequests":{"who":{"method":"elicitation/create","params":{}}},"requestState":"s"}"#;
+    server.reply("tools/call", Reply::result(question));
+    let servers = servers();
+    let asked = ToolCall { elicitation: Some(r#"{"form":{}}"#), ..call(1) };
+    let answer = servers.call_tool(&endpoint(&server), &asked, &call_bounds(), &|_| {}).await.unwrap();
+    assert_eq!(answer, CallAnswer::Asks(question.into()));
+    let responses = r#"{"who":{"action":"accept", "content":{"n":1.0}}}"#;
+    let answered =
+        ToolCall { answers: Some(InputAnswers { responses: Some(responses), state: Some("s") }), ..asked };
+    servers.call_tool(&endpoint(&server), &answered, &call_bounds(), &|_| {}).await.unwrap();
+    let sent = server.received_for("tools/call").pop().unwrap().body;
+    assert!(sent.contains(&format!(r#""inputResponses":{responses},"requestState":"s""#)), "{sent}");
+    assert!(
+        sent.contains(r#""io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}"#),
+        "{sent}"
+    );
+    let refused = servers.call_tool(&endpoint(&server), &call(1), &call_bounds(), &|_| {}).await;
+    assert!(matches!(refused.unwrap_err().error, ListingError::Protocol(_)), "nobody can be asked");
 }
