@@ -63,6 +63,12 @@ pub const MAX_SCOPES: usize = 8;
 pub const MAX_CALLS: usize = 4096;
 /// Calls under way to one upstream on this replica; further ones are refused at once.
 pub const MAX_CALLS_PER_UPSTREAM: usize = 256;
+/// Calls of one upstream that in a row did not reach it, until the next ones are refused at once for a while.
+pub const MAX_FAILURES_IN_A_ROW: u32 = 5;
+/// How long they are refused at first; doubled with each further call that does not reach it.
+pub const FIRST_BREAK_MS: u64 = 1_000;
+/// How long they are refused at most.
+pub const LONGEST_BREAK_MS: u64 = 30_000;
 /// Time of a call for everything before it is sent: connecting or starting a process, and the handshake.
 pub const CALL_CONNECT_TIMEOUT_MS: u64 = 10_000;
 /// Time that a call waits for the sync which settles whether its tool is still what was approved.

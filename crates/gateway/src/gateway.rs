@@ -6,7 +6,7 @@ use toolgate_domain::{Clock, limits};
 use toolgate_sealing::Sealer;
 use toolgate_upstream::{CallBounds, ToolCalls};
 
-use crate::{CallRecords, call_ids::CallIds, room::Room, schemas::Schemas};
+use crate::{CallRecords, breaker::Breaker, call_ids::CallIds, room::Room, schemas::Schemas};
 
 /// Everything that calls work with. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -19,6 +19,7 @@ pub struct Gateway {
     pub(crate) records: Arc<dyn CallRecords>,
     pub(crate) schemas: Arc<Schemas>,
     pub(crate) room: Arc<Room>,
+    pub(crate) breaker: Arc<Breaker>,
     pub(crate) call_ids: Arc<CallIds>,
 }
 
@@ -33,8 +34,8 @@ impl Gateway {
         clock: Arc<dyn Clock>,
         records: Arc<dyn CallRecords>,
     ) -> Self {
-        let (schemas, room, call_ids) = Default::default();
-        Self { catalog, syncs, servers, sealer, clock, records, schemas, room, call_ids }
+        let (schemas, room, breaker, call_ids) = Default::default();
+        Self { catalog, syncs, servers, sealer, clock, records, schemas, room, breaker, call_ids }
     }
 }
 

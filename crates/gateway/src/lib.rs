@@ -11,6 +11,7 @@
 //! Start reading at [`call_tool`].
 
 mod asking;
+mod breaker;
 mod call_ids;
 mod call_tool;
 mod deciding;

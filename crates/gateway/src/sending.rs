@@ -1,4 +1,5 @@
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use toolgate_catalog::endpoint;
 use toolgate_definition::scan;
@@ -41,6 +42,7 @@ pub(crate) async fn send(
         None => None,
     };
     let _place = gateway.room.take(upstream.id)?;
+    let attempt = gateway.breaker.attempt(upstream.id, Instant::now())?;
     let endpoint = endpoint(upstream, &gateway.sealer)?;
     let was_withdrawn = AtomicBool::new(false);
     let may_leave = || {
@@ -57,6 +59,7 @@ pub(crate) async fn send(
         wants_progress: call.wants_progress,
         log_level: call.log_level,
         elicitation: call.elicitation.as_deref(),
+        trace: None,
         answers: call.answers.as_ref().map(|answers| InputAnswers {
             responses: answers.responses.as_deref(),
             state: own_state.as_deref(),
@@ -67,6 +70,7 @@ pub(crate) async fn send(
     if called.is_err() && was_withdrawn.load(Ordering::Relaxed) {
         return Ok(Sent::Withdrawn);
     }
+    attempt.ended(&called, Instant::now());
     if is_sign_of_change(&called) {
         gateway.syncs.doubt(call.client, upstream.id);
     }

@@ -41,6 +41,7 @@ use crate::{
     failure::Failure,
     listeners::{Addresses, Listeners},
     metrics::{self, Metrics},
+    observed_calls::{ObservedLog, ObservedServers},
     opening::Opening,
     request_spans::{in_call_spans, in_callers_trace},
 };
@@ -73,7 +74,8 @@ impl Running {
 
         let (Engine { store, is_healthy }, sealer) = prepare(settings).await?;
         let calls = call_log(settings, &sealer)?;
-        let Services { governance, gateway, gate } = services(settings, &store, Arc::clone(&sealer), &calls)?;
+        let Services { governance, gateway, gate } =
+            services(settings, &store, Arc::clone(&sealer), &calls, &metrics)?;
         if !governance.is_under_this_master_key().await.map_err(Failure::Prepare)? {
             return Err(Failure::ForeignMasterKey(settings.master_key_path()));
         }
@@ -154,6 +156,7 @@ fn services(
     store: &SharedStore,
     sealer: Arc<Sealer>,
     calls: &Arc<CallLog>,
+    metrics: &Metrics,
 ) -> Result<Services, Failure> {
     let private = match settings.outbound.private {
         PrivateAddresses::Declared => Private::Declared,
@@ -171,10 +174,10 @@ fn services(
     let gateway = Gateway::new(
         catalog.clone(),
         syncs.clone(),
-        servers.clone(),
+        Arc::new(ObservedServers { servers: servers.clone(), metrics: metrics.clone() }),
         Arc::clone(&sealer),
         clock.clone(),
-        calls.clone(),
+        Arc::new(ObservedLog { log: Arc::clone(calls), metrics: metrics.clone() }),
     );
     let governance = Governance::new(catalog, syncs, servers, sealer, clock, entropy);
     Ok(Services { governance, gateway, gate })

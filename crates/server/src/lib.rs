@@ -20,6 +20,7 @@ mod demo;
 mod failure;
 mod listeners;
 mod metrics;
+mod observed_calls;
 mod opening;
 mod request_spans;
 mod sample_server;

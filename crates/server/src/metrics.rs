@@ -1,7 +1,10 @@
 //! What is counted, for whoever scrapes the admin address. No label tells anything of one client, upstream or tool (law 10):
 //! methods, routes and codes are ours, and few.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use axum::{
     Router,
@@ -11,12 +14,22 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-use prometheus::{IntCounterVec, Opts, Registry, TextEncoder, core::Collector, proto::MetricFamily};
+use prometheus::{
+    HistogramOpts, HistogramVec, IntCounterVec, Opts, Registry, TextEncoder, core::Collector,
+    proto::MetricFamily,
+};
 use tonic::Code;
 use toolgate_catalog::sync::SyncTally;
 
 /// Stands for every method and route that is not served: their names are whatever the caller wrote.
 const UNKNOWN: &str = "unknown";
+
+const TOOLS_CALL: &str = "tools/call";
+/// Upper bounds of durations that are counted together; those of the conventions, and finer ones below.
+const SECONDS: [f64; 18] = [
+    0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0,
+    300.0,
+];
 
 /// The counters of this process. Clones share them.
 #[derive(Debug, Clone)]
@@ -24,6 +37,8 @@ pub(crate) struct Metrics {
     registry: Registry,
     calls: IntCounterVec,
     requests: IntCounterVec,
+    tool_calls: HistogramVec,
+    upstream_calls: HistogramVec,
     syncs: Arc<OnceLock<Arc<SyncTally>>>,
 }
 
@@ -39,11 +54,22 @@ impl Metrics {
             "HTTP requests that were answered.",
             &["route", "status"],
         );
+        let tool_calls = durations(
+            "mcp_server_operation_duration_seconds",
+            "Time from a call of a tool to its end, whatever came of it.",
+        );
+        let upstream_calls = durations(
+            "mcp_client_operation_duration_seconds",
+            "Time that tool servers took for the calls that were sent to them.",
+        );
         let registry = Registry::new();
+        for durations in [&tool_calls, &upstream_calls] {
+            registry.register(Box::new(durations.clone())).expect("no two histograms share a name");
+        }
         for counters in [&calls, &requests] {
             registry.register(Box::new(counters.clone())).expect("no two counters share a name");
         }
-        Self { registry, calls, requests, syncs: Arc::default() }
+        Self { registry, calls, requests, tool_calls, upstream_calls, syncs: Arc::default() }
     }
 
     /// Shows `tally` too, from now on.
@@ -56,6 +82,16 @@ impl Metrics {
     pub(crate) fn call_ended(&self, method: Option<(&'static str, &'static str)>, code: Code) {
         let (service, method) = method.unwrap_or((UNKNOWN, UNKNOWN));
         self.calls.with_label_values(&[service, method, code_name(code)]).inc();
+    }
+
+    /// A call of a tool ended; `error_type` is empty where it brought a result.
+    pub(crate) fn tool_called(&self, error_type: &'static str, took: Duration) {
+        self.tool_calls.with_label_values(&[TOOLS_CALL, error_type]).observe(took.as_secs_f64());
+    }
+
+    /// A tool server took so long for a call.
+    pub(crate) fn upstream_called(&self, error_type: &'static str, took: Duration) {
+        self.upstream_calls.with_label_values(&[TOOLS_CALL, error_type]).observe(took.as_secs_f64());
     }
 
     fn families(&self) -> Vec<MetricFamily> {
@@ -74,6 +110,13 @@ fn syncs(tally: &SyncTally) -> Vec<MetricFamily> {
         ended.with_label_values(&[health]).inc_by(count);
     }
     ended.collect()
+}
+
+/// By OpenTelemetry's conventions for MCP, as Prometheus spells them.
+fn durations(name: &str, help: &str) -> HistogramVec {
+    let options = HistogramOpts::new(name, help).buckets(SECONDS.to_vec());
+    HistogramVec::new(options, &["mcp_method_name", "error_type"])
+        .expect("names and labels are of allowed characters")
 }
 
 fn counters(name: &str, help: &str, labels: &[&str]) -> IntCounterVec {

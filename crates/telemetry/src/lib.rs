@@ -6,9 +6,11 @@
 //!
 //! The crate must never know what is logged, nor where settings come from.
 //!
-//! Start reading at [`init`]; [`CallersTrace`] joins a request to the trace of whoever sent it.
+//! Start reading at [`init`]; [`CallersTrace`] joins a request to the trace of whoever sent it, [`outgoing_trace`]
+//! names it to whoever is asked next.
 
 mod export;
+mod outgoing;
 mod panics;
 mod remote_parent;
 mod subscriber;
@@ -18,6 +20,7 @@ use std::io::{self, IsTerminal};
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use tracing::subscriber::set_global_default;
 
+pub use outgoing::{OutgoingTrace, outgoing_trace};
 pub use remote_parent::CallersTrace;
 
 /// What [`init`] sets up.

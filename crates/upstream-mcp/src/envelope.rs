@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use toolgate_definition::{json::quote, scan};
-use toolgate_upstream::{CallAnswer, ListingError, LogLevel};
+use toolgate_upstream::{CallAnswer, ListingError, LogLevel, TraceContext};
 
 use crate::rpc;
 
@@ -44,6 +44,10 @@ impl Envelope {
         }
         if let Some(token) = call.progress_token {
             push("progressToken", &token.to_string());
+        }
+        if let Some(TraceContext { traceparent, tracestate }) = call.trace {
+            push("traceparent", &quote(traceparent));
+            tracestate.into_iter().for_each(|tracestate| push("tracestate", &quote(tracestate)));
         }
         if meta.is_empty() {
             return format!("{{{members}}}");
@@ -95,6 +99,8 @@ pub(crate) struct Meta<'a> {
     pub(crate) log_level: Option<LogLevel>,
     /// JSON text of the capability of whoever can be asked.
     pub(crate) elicitation: Option<&'a str>,
+    /// The trace that it is part of (MCP, `_meta`: `traceparent` and `tracestate`).
+    pub(crate) trace: Option<TraceContext<'a>>,
 }
 
 /// A server may ask for what was offered, and for nothing else.

@@ -12,7 +12,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 use toolgate_outbound::{Client, Outbound, Response};
-use toolgate_upstream::{ListingError, LogLevel, RESERVED_HEADERS, Secret};
+use toolgate_upstream::{ListingError, LogLevel, RESERVED_HEADERS, Secret, ToolCall, TraceContext};
 use url::Url;
 
 use crate::call::{Told, of_call};
@@ -27,6 +27,8 @@ const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// What the name of a header begins with that repeats an argument.
 const ARGUMENT: &str = "mcp-param-";
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
@@ -70,9 +72,14 @@ impl<'a> HttpWire<'a> {
         })
     }
 
-    /// The same, with somebody who hears what is told meanwhile.
-    pub(crate) fn telling(self, told: Told<'a>, log_level: Option<LogLevel>) -> Self {
-        Self { told, log_level, ..self }
+    /// The same for a call, of which `told` hears meanwhile.
+    pub(crate) fn calling(mut self, call: &ToolCall<'_>, told: Told<'a>) -> Self {
+        if let Some(TraceContext { traceparent, tracestate }) = call.trace {
+            let header = |text: &str| HeaderValue::try_from(text).ok();
+            self.headers.extend(header(traceparent).map(|value| (TRACEPARENT, value)));
+            self.headers.extend(tracestate.and_then(header).map(|value| (TRACESTATE, value)));
+        }
+        Self { told, log_level: call.log_level, ..self }
     }
 
     /// The session that it is in.

@@ -48,6 +48,7 @@ impl Request {
             progress_token: call.wants_progress.then_some(id),
             log_level: call.log_level,
             elicitation: call.elicitation,
+            trace: call.trace,
         };
         let params = envelope.params_with(&members, &meta);
         let name = Some(call.name.to_owned());

@@ -83,10 +83,8 @@ impl ToolCalls for McpServers {
         let calling = Calling { endpoint, call, bounds, told, known };
         let (found, called) = match endpoint {
             Endpoint::Http { url, headers, allow_private } => {
-                let wire = || {
-                    Ok(HttpWire::new(&self.outbound, url, headers, *allow_private)?
-                        .telling(told, call.log_level))
-                };
+                let wire =
+                    || Ok(HttpWire::new(&self.outbound, url, headers, *allow_private)?.calling(call, told));
                 calling.over_http(&self.lines, wire).await
             }
             Endpoint::Stdio { command, args, env } => {

@@ -30,6 +30,17 @@ pub struct ToolCall<'a> {
     pub elicitation: Option<&'a str>,
     /// What was answered to what the server asked for before it could give a result.
     pub answers: Option<InputAnswers<'a>>,
+    /// The trace that the call is part of.
+    pub trace: Option<TraceContext<'a>>,
+}
+
+/// A span, as the next server is told of it (W3C Trace Context).
+#[derive(Debug, Clone, Copy)]
+pub struct TraceContext<'a> {
+    /// `traceparent`.
+    pub traceparent: &'a str,
+    /// `tracestate`, where there is one.
+    pub tracestate: Option<&'a str>,
 }
 
 /// Answers to what a server asked for (2026-07-28, "Multi Round-Trip Requests").

@@ -13,7 +13,9 @@ mod follow;
 mod listing;
 mod log_level;
 
-pub use call::{CallAnswer, CallBounds, CallError, CallNotice, InputAnswers, SessionKey, ToolCall};
+pub use call::{
+    CallAnswer, CallBounds, CallError, CallNotice, InputAnswers, SessionKey, ToolCall, TraceContext,
+};
 pub use endpoint::{Endpoint, RESERVED_HEADERS, Secret};
 pub use follow::FollowEnd;
 pub use listing::{Bounds, Incomplete, Listing, ListingEnd, ListingError};

@@ -65,7 +65,7 @@ const EDGES: &[(&str, &[&str])] = &[
 
 #[rustfmt::skip]
 const SERVER: &[&str] = &[
-    "api-proto", "call-log", "catalog", "cli", "config", "domain", "gateway", "governance", "grpc-api", "http-facade", "identity",
+    "api-proto", "call-log", "catalog", "cli", "config", "definition", "domain", "gateway", "governance", "grpc-api", "http-facade", "identity",
     "lifecycle", "mcp-face", "outbound", "sealing", "store", "store-memory", "store-sled", "telemetry", "upstream",
     "upstream-mcp",
 ];

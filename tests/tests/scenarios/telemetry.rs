@@ -14,14 +14,16 @@ use tokio::{net::TcpListener, sync::mpsc};
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::{Code, Request, Response, Status};
 use toolgate_api_proto::v1::{
-    CreateUpstreamRequest, GetToolRequest, HttpTransport, ListToolsRequest, SyncUpstreamRequest,
-    create_upstream_request::Transport,
+    CallToolRequest, CreateUpstreamRequest, GetToolRequest, HttpTransport, ListToolsRequest,
+    SyncUpstreamRequest, call_tool_request, create_upstream_request::Transport,
 };
 use toolgate_test_support::{
     eventually::eventually,
     mcp_server::ScriptedServer,
-    server::{OPERATOR_KEY, Server},
+    server::{OPERATOR_KEY, Server, ServerBuilder},
 };
+
+use crate::steps::{approve_all, entry, register, sync};
 
 const GRPC_TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const HTTP_TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -224,5 +226,78 @@ async fn the_log_is_one_json_object_a_line_and_tells_which_request_it_is_about()
             serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
         let has = |member| line.get(member).is_some_and(serde_json::Value::is_string);
         assert!(["timestamp", "level", "target"].into_iter().all(has), "{line}");
+    }
+}
+
+/// A server of one served tool, and the upstream behind it.
+async fn serving(builder: ServerBuilder) -> (Server, ScriptedServer) {
+    let upstream = ScriptedServer::start().await;
+    upstream.speak_statelessly(&["2026-07-28"]);
+    upstream.list(&[entry("a", "d")]);
+    let server = builder.start().await;
+    register(&server, "srv", &upstream.url()).await;
+    sync(&server, "srv").await;
+    approve_all(&server, &["srv__a"]).await;
+    (server, upstream)
+}
+
+async fn call_in(server: &Server, trace: &str) {
+    let call = CallToolRequest {
+        tool: Some(call_tool_request::Tool::NamespacedName("srv__a".into())),
+        ..Default::default()
+    };
+    let call = called(call, &[("traceparent", &*traceparent(trace))]);
+    let mut events = server.operator().gateway().call_tool(call).await.unwrap().into_inner();
+    while events.message().await.unwrap().is_some() {}
+}
+
+#[tokio::test]
+async fn a_call_is_a_span_of_its_own_that_the_tools_server_is_told_of() {
+    let (endpoint, sent) = collector().await;
+    let (server, upstream) = serving(Server::builder().env("TOOLGATE_OTLP_ENDPOINT", &endpoint)).await;
+    call_in(&server, GRPC_TRACE).await;
+    let spans = spans_of(server, sent).await;
+    let of_trace: Vec<_> = spans.into_iter().filter(|span| hex(&span.trace_id) == GRPC_TRACE).collect();
+    let (client, server): (Vec<_>, Vec<_>) =
+        of_trace.into_iter().partition(|span| span.kind() == SpanKind::Client);
+    let ([client], [server]) = (&client[..], &server[..]) else { panic!("{client:#?} {server:#?}") };
+    assert_eq!((client.name.as_str(), &client.parent_span_id), ("tools/call a", &server.span_id));
+    let of_client = BTreeMap::from_iter(attributes(std::slice::from_ref(client), GRPC_TRACE).1);
+    for (name, value) in [
+        ("mcp.method.name", "tools/call"),
+        ("gen_ai.operation.name", "execute_tool"),
+        ("gen_ai.tool.name", "a"),
+        ("network.transport", "tcp"),
+    ] {
+        assert_eq!(of_client.get(name).map(String::as_str), Some(value), "{name} of {of_client:?}");
+    }
+    let received = upstream.received_for("tools/call").remove(0);
+    let told = format!("00-{GRPC_TRACE}-{}-01", hex(&client.span_id));
+    assert_eq!(received.headers["traceparent"], told);
+    assert!(received.body.contains(&format!(r#""traceparent":"{told}""#)), "{}", received.body);
+}
+
+#[tokio::test]
+async fn a_trace_goes_on_where_no_spans_are_recorded_and_durations_are_counted_by_how_calls_ended() {
+    let (server, upstream) = serving(Server::builder()).await;
+    let headers = [
+        ("accept", "application/json, text/event-stream"),
+        ("content-type", "application/json"),
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "tools/call"),
+        ("mcp-name", "srv__a"),
+        ("traceparent", &*traceparent(HTTP_TRACE)),
+    ];
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"srv__a","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    assert_eq!(server.operator().send("POST", "/mcp", &headers, body).await.status, 200);
+    assert_eq!(upstream.received_for("tools/call")[0].headers["traceparent"], traceparent(HTTP_TRACE));
+    server.cli(&["call", "srv__none"]).await;
+    let metrics = server.admin("/metrics").await.text().to_owned();
+    for line in [
+        r#"mcp_server_operation_duration_seconds_count{error_type="",mcp_method_name="tools/call"} 1"#,
+        r#"mcp_server_operation_duration_seconds_count{error_type="tool_not_found",mcp_method_name="tools/call"} 1"#,
+        r#"mcp_client_operation_duration_seconds_count{error_type="",mcp_method_name="tools/call"} 1"#,
+    ] {
+        assert!(metrics.contains(line), "{line}\n{metrics}");
     }
 }

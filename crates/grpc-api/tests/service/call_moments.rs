@@ -180,3 +180,20 @@ async fn law_05_a_call_of_an_agent_that_the_upstream_was_detached_from_does_not_
     assert_eq!(reason(asked), (Code::NotFound, "TOOL_NOT_FOUND".to_owned()));
     assert_eq!(sent(&ring), []);
 }
+
+#[tokio::test]
+async fn law_08_an_upstream_that_calls_do_not_reach_is_given_time_and_the_others_go_on() {
+    let ring = serving(&[&definition("a", "d")]).await;
+    ring.upstream(&ring.operator, "other", &[&definition("a", "d")]).await;
+    let tools = ring.tools(&ring.operator).await;
+    ring.approve(&ring.operator, tools.iter().find(|tool| tool.namespaced_name == "other__a").unwrap())
+        .await
+        .unwrap();
+    let down = ListingError::Connect("connection refused".into());
+    ring.servers.ends_calls(&url("srv"), Err(CallError { error: down, may_have_run: false }));
+    for _ in 0..20 {
+        assert_eq!(outcome(&ring).await, said_so(UNLISTED));
+    }
+    assert_eq!(sent(&ring).len(), 5, "the others were refused at once");
+    call(&ring, &ring.operator, "other__a", "").await.unwrap();
+}

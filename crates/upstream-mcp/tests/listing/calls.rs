@@ -34,6 +34,7 @@ fn call(shares: u8) -> ToolCall<'static> {
         log_level: None,
         elicitation: None,
         answers: None,
+        trace: None,
     }
 }
 
