@@ -6,6 +6,7 @@
 
 mod reply;
 mod stateless;
+mod streams;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::SocketAddr;
@@ -22,6 +23,7 @@ use tokio::task::JoinHandle;
 
 pub use reply::Reply;
 use reply::Told;
+use streams::Streams;
 
 const INVALID_CURSOR: &str = r#""error":{"code":-32602,"message":"invalid cursor"}"#;
 
@@ -73,6 +75,8 @@ struct Script {
     sessions: Vec<String>,
     sessions_opened: usize,
     received: Vec<Received>,
+    /// Where it speaks HTTP+SSE alone.
+    streams: Option<Streams>,
 }
 
 impl ScriptedServer {
@@ -187,6 +191,23 @@ impl ScriptedServer {
         script.notices.as_ref().expect("a test offers notices before it tells").send_modify(what);
     }
 
+    /// From now on speaks HTTP+SSE alone, as before revision 2025-03-26, and says that messages are to be posted to
+    /// `endpoint`, in which `$N` stands for the number of the connection.
+    pub fn speak_over_streams(&self, endpoint: &str) {
+        self.script().streams = Some(Streams::new(endpoint));
+        self.speak("2024-11-05");
+    }
+
+    /// Ends the connections of a server that speaks HTTP+SSE.
+    pub fn end_connections(&self) {
+        self.script().streams.as_mut().expect("it speaks HTTP+SSE").end();
+    }
+
+    /// How many connections of a server that speaks HTTP+SSE were opened.
+    pub fn connections_opened(&self) -> usize {
+        self.script().streams.as_ref().map_or(0, Streams::opened)
+    }
+
     /// Everything that arrived so far.
     pub fn received(&self) -> Vec<Received> {
         self.script().received.clone()
@@ -222,7 +243,15 @@ async fn answer(State(script): State<Arc<Mutex<Script>>>, request: Request) -> R
     };
     let id = member(&body, "id").map_or("null".to_owned(), |id| id.get().to_owned());
     let received = Received { method, path: head.uri.path().to_owned(), headers: head.headers, body };
-    let reply = script.lock().expect("no holder of the script panics").answer(&received);
+    let number = head.uri.query().and_then(|query| query.split('=').nth(1)).unwrap_or_default();
+    let reply = match script
+        .lock()
+        .expect("no holder of the script panics")
+        .answer_over_streams(&received, number, &id)
+    {
+        Ok(response) => return response,
+        Err(reply) => reply,
+    };
     reply.send(&id).await
 }
 
@@ -242,7 +271,30 @@ impl Script {
             sessions: Vec::new(),
             sessions_opened: 0,
             received: Vec::new(),
+            streams: None,
         }
+    }
+
+    /// The response of a server that speaks HTTP+SSE; else, the reply.
+    fn answer_over_streams(&mut self, request: &Received, number: &str, id: &str) -> Result<Response, Reply> {
+        let Some(mut streams) = self.streams.take() else { return Err(self.answer(request)) };
+        let answered = match request.method.as_str() {
+            "GET" => {
+                self.received.push(request.clone());
+                Ok(streams.open())
+            }
+            _ if number.is_empty() => {
+                self.received.push(request.clone());
+                Err(Reply::status(405, ""))
+            }
+            _ => {
+                let answer = self.answer(request).document(id);
+                answer.into_iter().for_each(|answer| streams.send(number, answer));
+                Err(Reply::status(202, ""))
+            }
+        };
+        self.streams = Some(streams);
+        answered
     }
 
     fn answer(&mut self, request: &Received) -> Reply {

@@ -5,6 +5,7 @@ use toolgate_upstream::{
     CallAnswer, CallBounds, CallError, CallNotice, Endpoint, ListingError, LogLevel, ToolCall,
 };
 
+use crate::channel::{Channel, IntoChannel};
 use crate::conversation::{Conversation, Deadline, Failure, Wire};
 use crate::envelope::Envelope;
 use crate::eras::{self, Era, Known};
@@ -12,7 +13,6 @@ use crate::http::{HttpSession, HttpWire};
 use crate::kept::{Held, Kept};
 use crate::rpc::Notice;
 use crate::session_era::shake_hands;
-use crate::stdio::{Process, StdioWire};
 
 /// Who hears what a server tells of a call.
 pub(crate) type Told<'a> = &'a (dyn Fn(CallNotice) + Send + Sync);
@@ -32,10 +32,11 @@ pub(crate) fn of_call(notice: Notice, log_level: Option<LogLevel>) -> Option<Cal
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     sessions: Kept<HttpSession>,
-    processes: Kept<Process>,
+    channels: Kept<Channel>,
 }
 
 /// One call, with what it needs of its server.
+#[derive(Clone, Copy)]
 pub(crate) struct Calling<'a> {
     pub(crate) endpoint: &'a Endpoint,
     pub(crate) call: &'a ToolCall<'a>,
@@ -69,7 +70,7 @@ impl Calling<'_> {
                 conversation.envelope = Envelope::Declaring(revision);
                 conversation.call(self.call).await.map_err(from_failure)
             }
-            Era::Session => self.in_session(lines, conversation, wire).await,
+            Era::Session | Era::Streams => self.in_session(lines, conversation, wire).await,
         };
         (Some(known), called)
     }
@@ -140,53 +141,53 @@ impl Calling<'_> {
         Ok(session)
     }
 
-    /// Over the pipes of the process that is kept, or of a new one.
-    pub(crate) async fn over_stdio<'w>(
+    /// Over the channel that is kept, or a new one.
+    pub(crate) async fn over_channel<W: Wire + IntoChannel>(
         self,
         lines: &Lines,
-        start: impl FnOnce() -> Result<StdioWire<'w>, ListingError>,
+        start: impl FnOnce() -> Result<W, ListingError>,
     ) -> Called {
-        let kept = |shares| lines.processes.of(self.endpoint, shares, Instant::now());
+        let kept = |shares| lines.channels.of(self.endpoint, shares, Instant::now());
         let held = self.call.shares.map_or_else(Held::default, kept);
         let whole = Deadline::of_call(self.bounds);
         let mut known = self.known;
-        let process = async {
+        let channel = async {
             let mut held = in_time(whole, held.lock()).await?;
-            if let Some(process) = held.as_ref().filter(|process| process.is_alive()) {
-                return Ok(process.clone());
+            if let Some(channel) = held.as_ref().filter(|channel| channel.is_alive()) {
+                return Ok(channel.clone());
             }
-            let opened = self.open_process(start).await.map_err(not_sent)?;
+            let opened = self.open_channel(start).await.map_err(not_sent)?;
             known = Some(opened.0);
             *held = Some(opened.1.clone());
             Ok(opened.1)
         };
-        let process = match process.await {
-            Ok(process) => process,
+        let channel = match channel.await {
+            Ok(channel) => channel,
             Err(error) => return (None, Err(error)),
         };
-        let called = match timeout_at(whole.at(), process.call(self.call, self.bounds, self.told)).await {
+        let called = match timeout_at(whole.at(), channel.call(self.call, self.bounds, self.told)).await {
             Ok(called) => called.map_err(from_failure),
             Err(_) => Err(from_failure(whole.passed().into())),
         };
         (known, called)
     }
 
-    async fn open_process<'w>(
+    async fn open_channel<W: Wire + IntoChannel>(
         &self,
-        start: impl FnOnce() -> Result<StdioWire<'w>, ListingError>,
-    ) -> Result<(Known, Process), ListingError> {
+        start: impl FnOnce() -> Result<W, ListingError>,
+    ) -> Result<(Known, Channel), ListingError> {
         let mut conversation = Conversation::for_call(start()?, self.bounds);
         let known = self.found(&mut conversation).await?;
         let envelope = match known.era {
             Era::Stateless(revision) => Envelope::Declaring(revision),
-            Era::Session => {
+            Era::Session | Era::Streams => {
                 conversation.envelope = Envelope::Bare;
                 let until = conversation.opening_within(self.bounds.connect_timeout);
                 shake_hands(&mut conversation, until).await?;
                 Envelope::Bare
             }
         };
-        Ok((known, Process::of(conversation.wire, envelope)))
+        Ok((known, conversation.wire.into_channel(envelope)))
     }
 }
 

@@ -110,6 +110,8 @@ impl Deadline {
 pub(crate) struct Conversation<W> {
     pub(crate) wire: W,
     pub(crate) envelope: Envelope,
+    /// The server answered `initialize`.
+    pub(crate) is_opened: bool,
     last_id: u64,
     meter: Meter,
     whole: Deadline,
@@ -127,7 +129,7 @@ impl<W: Wire> Conversation<W> {
 
     fn within_limit(wire: W, meter: Meter, limit: Duration, of: &'static str) -> Self {
         let whole = Deadline { at: Instant::now() + limit, limit, of };
-        Self { wire, envelope: Envelope::Bare, last_id: 0, meter, whole }
+        Self { wire, envelope: Envelope::Bare, is_opened: false, last_id: 0, meter, whole }
     }
 
     /// The deadline for everything before the first page.

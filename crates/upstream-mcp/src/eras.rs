@@ -23,7 +23,19 @@ pub(crate) enum Era {
     Stateless(&'static str),
     /// A session is opened with `initialize`.
     Session,
+    /// The same over HTTP as it was before revision 2025-03-26: all that the server says comes on one stream of events, which
+    /// first names where messages are to be posted.
+    Streams,
 }
+
+/// Whether a server refused `initialize` as one does that speaks HTTP+SSE alone (2025-11-25 Transports, "Backwards
+/// Compatibility").
+pub(crate) fn may_be_older(error: &ListingError) -> bool {
+    matches!(error, ListingError::Status(400 | 404 | 405))
+}
+
+/// What is known of a server that speaks HTTP+SSE.
+pub(crate) const STREAMS: Known = Known { era: Era::Streams, tells_changes: false };
 
 /// What is known of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

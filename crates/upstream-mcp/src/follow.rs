@@ -51,6 +51,8 @@ async fn follow_in_era(
     };
     match era {
         Era::Stateless(revision) => listen(conversation, revision, bounds, changed).await,
+        // It tells on the stream of each connection, and to follow one would be to hold one for that alone.
+        Era::Streams => Ok(FollowEnd::NotOffered),
         Era::Session => {
             conversation.envelope = Envelope::Bare;
             let server = session_era::shake_hands(conversation, opening).await?;

@@ -3,6 +3,7 @@
 mod answer;
 mod event_stream;
 mod sse;
+mod streams;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -22,6 +23,7 @@ use crate::meter::Meter;
 use crate::rpc::{self, Delivery, Inbox, Request};
 use answer::{Body, body_kind, read_document, refusal, unauthorized, unreachable};
 pub(crate) use event_stream::EventStream;
+pub(crate) use streams::StreamsWire;
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");

@@ -25,6 +25,7 @@ mod stateless_era;
 mod follow;
 
 mod call;
+mod channel;
 mod kept;
 
 mod conversation;

@@ -24,6 +24,11 @@ impl Meter {
         Self { max_answer_bytes: most, max_listing_bytes: usize::MAX, answer_bytes: 0, listing_bytes: 0 }
     }
 
+    /// For messages of which none may be longer than this.
+    pub(crate) fn for_messages(max_bytes: usize) -> Self {
+        Self { max_answer_bytes: max_bytes, max_listing_bytes: usize::MAX, answer_bytes: 0, listing_bytes: 0 }
+    }
+
     pub(crate) fn start_answer(&mut self) {
         self.answer_bytes = 0;
     }

@@ -5,11 +5,11 @@ use toolgate_upstream::{
     ToolCall, ToolCalls, ToolServers,
 };
 
-use crate::call::{Calling, Lines};
+use crate::call::{Called, Calling, Lines};
 use crate::conversation::{Conversation, Wire};
 use crate::eras::{self, Era, Known};
 use crate::follow::follow;
-use crate::http::HttpWire;
+use crate::http::{HttpWire, StreamsWire};
 use crate::known_eras::KnownEras;
 use crate::stdio::{StdioAllow, StdioWire};
 use crate::wording::Wording;
@@ -85,14 +85,14 @@ impl ToolCalls for McpServers {
             Endpoint::Http { url, headers, allow_private } => {
                 let wire =
                     || Ok(HttpWire::new(&self.outbound, url, headers, *allow_private)?.calling(call, told));
-                calling.over_http(&self.lines, wire).await
+                self.call_over_http(calling, wire).await
             }
             Endpoint::Stdio { command, args, env } => {
                 let start = || {
                     self.stdio_allow.admit(command, args)?;
                     StdioWire::start(command, args, env)
                 };
-                calling.over_stdio(&self.lines, start).await
+                calling.over_channel(&self.lines, start).await
             }
         };
         match found {
@@ -106,18 +106,50 @@ impl ToolCalls for McpServers {
 }
 
 impl McpServers {
+    /// Over Streamable HTTP or, where the server is known to speak it or is not known at all and refuses the other, HTTP+SSE.
+    async fn call_over_http<'w>(
+        &self,
+        calling: Calling<'_>,
+        wire: impl Fn() -> Result<HttpWire<'w>, ListingError>,
+    ) -> Called {
+        let streams = || wire().map(StreamsWire::new);
+        match calling.known {
+            Some(Known { era: Era::Streams, .. }) => calling.over_channel(&self.lines, streams).await,
+            Some(_) => calling.over_http(&self.lines, wire).await,
+            None => match calling.over_http(&self.lines, &wire).await {
+                (_, Err(CallError { error, may_have_run: false })) if eras::may_be_older(&error) => {
+                    Calling { known: Some(eras::STREAMS), ..calling }.over_channel(&self.lines, streams).await
+                }
+                called => called,
+            },
+        }
+    }
+
     /// A listing or an error whose texts may still hold anything.
     async fn list(&self, endpoint: &Endpoint, bounds: &Bounds) -> Result<Listing, ListingError> {
         let known = self.known_eras.get(endpoint);
         let outcome = match endpoint {
             Endpoint::Http { url, headers, allow_private } => {
-                let wire = HttpWire::new(&self.outbound, url, headers, *allow_private)?;
-                list_over(wire, known, bounds).await
+                let wire = || HttpWire::new(&self.outbound, url, headers, *allow_private);
+                match known {
+                    Some(Known { era: Era::Streams, .. }) => {
+                        let listed = list_over(StreamsWire::new(wire()?), known, bounds).await;
+                        listed.map_err(|unlisted| unlisted.error)
+                    }
+                    _ => match list_over(wire()?, known, bounds).await {
+                        Err(Unlisted { error, is_opened: false }) if eras::may_be_older(&error) => {
+                            let wire = StreamsWire::new(wire()?);
+                            let older = list_over(wire, Some(eras::STREAMS), bounds).await;
+                            older.map_err(|_| error)
+                        }
+                        listed => listed.map_err(|unlisted| unlisted.error),
+                    },
+                }
             }
             Endpoint::Stdio { command, args, env } => {
                 self.stdio_allow.admit(command, args)?;
                 let wire = StdioWire::start(command, args, env)?;
-                list_over(wire, known, bounds).await
+                list_over(wire, known, bounds).await.map_err(|unlisted| unlisted.error)
             }
         };
         match &outcome {
@@ -128,16 +160,24 @@ impl McpServers {
     }
 }
 
+/// Why there is no listing.
+struct Unlisted {
+    error: ListingError,
+    /// Whether a session was opened before.
+    is_opened: bool,
+}
+
 /// Lists in the era that is known, or is found out first, and tells what is known now.
 async fn list_over<W: Wire>(
     wire: W,
     known: Option<Known>,
     bounds: &Bounds,
-) -> Result<(Known, Listing), ListingError> {
+) -> Result<(Known, Listing), Unlisted> {
     let mut conversation = Conversation::new(wire, bounds);
     let outcome = list_in_era(&mut conversation, known, bounds).await;
+    let is_opened = conversation.is_opened;
     conversation.end().await;
-    outcome
+    outcome.map_err(|error| Unlisted { error, is_opened })
 }
 
 async fn list_in_era<W: Wire>(
@@ -155,7 +195,7 @@ async fn list_in_era<W: Wire>(
             let listing = stateless_era::list(conversation, revision, bounds).await?;
             Ok((known, listing))
         }
-        Era::Session => {
+        Era::Session | Era::Streams => {
             let (tells_changes, listing) = session_era::list(conversation, bounds, opening).await?;
             Ok((Known { tells_changes, ..known }, listing))
         }

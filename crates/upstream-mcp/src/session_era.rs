@@ -63,6 +63,7 @@ pub(crate) async fn shake_hands<W: Wire>(
     let (revision, client) = (REVISIONS[0], client_info());
     let params = format!(r#""protocolVersion":"{revision}","capabilities":{{}},"clientInfo":{client}"#);
     let result = conversation.ask("initialize", &params, until).await?;
+    conversation.is_opened = true;
     let server = read_server(&result)?;
     conversation.wire.agreed_on(server.revision);
     conversation.tell("notifications/initialized", until).await?;

@@ -3,7 +3,7 @@
 mod allow;
 mod child;
 mod confine;
-mod process;
+mod lines;
 
 use std::path::Path;
 
@@ -16,7 +16,6 @@ use crate::rpc::{Delivery, Inbox, Request};
 
 pub use allow::{StdioAllow, StdioAllowError};
 use child::Child;
-pub(crate) use process::Process;
 
 /// A server at the other end of two pipes.
 #[derive(Debug)]

@@ -9,6 +9,7 @@ use toolgate_api_proto::v1::{
     CallToolRequest, CallToolResponse, call_tool_request::Tool, call_tool_response::Event,
 };
 use toolgate_test_support::{
+    eventually::eventually,
     mcp_server::{Reply, ScriptedServer},
     server::{Caller, OPERATOR_KEY, Server},
 };
@@ -243,4 +244,26 @@ async fn law_08_a_hostile_server_harms_no_call_but_its_own() {
     }
     hostile.recover();
     call(&server.operator(), "srv__a", "").await.unwrap();
+}
+
+/// A server as they were before revision 2025-03-26, written with the official SDK.
+#[tokio::test]
+async fn a_real_server_over_http_and_sse_is_listed_and_called_on_one_connection() {
+    let Some(installed) = Installed::find("a real server over HTTP+SSE") else { return };
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut program = Command::new(&installed.node);
+    program.args([&*installed.npm_server("server-everything"), "sse"]).env("PORT", port.to_string());
+    let _running = program.kill_on_drop(true).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    let reachable = async || tokio::net::TcpStream::connect(("127.0.0.1", port)).await.ok();
+    eventually("the server listens", reachable).await;
+    let server = Server::builder().env(PATIENT[0].0, PATIENT[0].1).start().await;
+    register(&server, "old", &format!("http://127.0.0.1:{port}/sse")).await;
+    sync(&server, "old").await;
+    approve_all(&server, &["old__echo", "old__get-sum"]).await;
+    let operator = server.operator();
+    let echoed = call(&operator, "old__echo", r#"{"message":"over a stream"}"#).await.unwrap();
+    assert!(echoed["content"][0]["text"].as_str().unwrap().contains("over a stream"), "{echoed}");
+    let sum = call(&operator, "old__get-sum", r#"{"a":40,"b":2}"#).await.unwrap();
+    assert!(sum["content"][0]["text"].as_str().unwrap().contains("42"), "{sum}");
+    report("a real server over HTTP+SSE: 2 calls");
 }

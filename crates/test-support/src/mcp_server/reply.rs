@@ -130,6 +130,14 @@ impl Reply {
         self
     }
 
+    /// The text of a JSON document.
+    pub(super) fn document(&self, id: &str) -> Option<String> {
+        match &self.body {
+            Content::Text(text) if self.status == 200 => Some(text.replace("$ID", id)),
+            _ => None,
+        }
+    }
+
     pub(super) async fn send(self, id: &str) -> Response {
         match self.after {
             Some(delay) => tokio::time::sleep(delay).await,

@@ -11,8 +11,19 @@ pub(super) struct Events {
     after_return: bool,
     past_first_line: bool,
     data: Option<Vec<u8>>,
-    is_message: Option<bool>,
+    name: Option<Vec<u8>>,
 }
+
+/// One event.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Event {
+    /// Its type; `message` where none was given.
+    pub(super) name: Vec<u8>,
+    /// Its lines, joined by a line feed.
+    pub(super) data: Vec<u8>,
+}
+
+const MESSAGE: &[u8] = b"message";
 
 impl Events {
     pub(super) fn feed(&mut self, chunk: &[u8]) {
@@ -25,11 +36,17 @@ impl Events {
     /// The data of the next message that is complete, its lines joined by a line feed. Events without data, of another
     /// type, or cut off by the end of the stream are none.
     pub(super) fn next(&mut self) -> Option<Vec<u8>> {
+        std::iter::from_fn(|| self.next_event()).find(|event| event.name == MESSAGE).map(|event| event.data)
+    }
+
+    /// The next event that is complete, of any type. Those without data, or cut off by the end of the stream, are none.
+    pub(super) fn next_event(&mut self) -> Option<Event> {
         while let Some((start, end)) = self.line() {
             if start == end {
-                let data = self.data.take().filter(|data| !data.is_empty());
-                if self.is_message.take().unwrap_or(true) && data.is_some() {
-                    return data;
+                let name = self.name.take().filter(|name| !name.is_empty());
+                let name = name.unwrap_or_else(|| MESSAGE.to_vec());
+                if let Some(data) = self.data.take().filter(|data| !data.is_empty()) {
+                    return Some(Event { name, data });
                 }
                 continue;
             }
@@ -76,7 +93,7 @@ impl Events {
                 }
                 None => self.data = Some(value.to_vec()),
             },
-            b"event" => self.is_message = Some(value.is_empty() || value == b"message"),
+            b"event" => self.name = Some(value.to_vec()),
             _ => {}
         }
     }

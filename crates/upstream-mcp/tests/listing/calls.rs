@@ -15,7 +15,7 @@ use super::{bounds, endpoint, servers};
 
 const ARGUMENTS: &str = r#"{"n": 9007199254740993, "x":1.0,"s":"\u00e9","z":null}"#;
 
-fn call_bounds() -> CallBounds {
+pub(super) fn call_bounds() -> CallBounds {
     CallBounds {
         connect_timeout: Duration::from_secs(20),
         total_timeout: Duration::from_secs(30),
@@ -23,7 +23,7 @@ fn call_bounds() -> CallBounds {
     }
 }
 
-fn call(shares: u8) -> ToolCall<'static> {
+pub(super) fn call(shares: u8) -> ToolCall<'static> {
     ToolCall {
         name: "a",
         arguments: ARGUMENTS,

@@ -9,6 +9,7 @@ mod notices;
 mod paging;
 mod revisions;
 mod sessions;
+mod streams;
 // Looks at the children through /proc.
 #[cfg(target_os = "linux")]
 mod stdio;

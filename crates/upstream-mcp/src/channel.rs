@@ -1,26 +1,43 @@
-//! A process that answers many calls at once, each by its id.
+//! A way to a server over which many calls are answered at once, each by its id: the pipes of a process, or the stream of an
+//! HTTP+SSE server.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use toolgate_upstream::{CallAnswer, CallBounds, ListingError, ToolCall};
 
-use super::{Child, StdioWire, ended};
 use crate::call::{Told, of_call};
 use crate::conversation::{Failure, check_leave};
 use crate::envelope::Envelope;
-use crate::limits::{MAX_CALL_LINE_BYTES, MAX_WAITING_LINES};
+use crate::limits::MAX_WAITING_LINES;
 use crate::meter::over;
 use crate::rpc::{self, Delivery, Inbox, Request};
 
-/// A server at the other end of two pipes, its handshake done. Cheap to clone; it ends with the last clone.
+/// A server at the other end, its handshake done. Cheap to clone; it ends with the last clone.
 #[derive(Debug, Clone)]
-pub(crate) struct Process(Arc<Running>);
+pub(crate) struct Channel(Arc<Running>);
+
+/// A wire whose handshake is done, and which goes on as a channel.
+pub(crate) trait IntoChannel {
+    /// `envelope` is what its requests go in.
+    fn into_channel(self, envelope: Envelope) -> Channel;
+}
+
+/// What a server sends.
+pub(crate) trait Incoming: Send + 'static {
+    /// The next message; `None` at the end.
+    fn next(&mut self) -> impl Future<Output = Option<String>> + Send;
+}
+
+/// What is sent to a server.
+pub(crate) trait Outgoing: Send + 'static {
+    /// Sends a whole message: one that is given up half sent would garble the next one. `false` where nothing can be sent
+    /// any more.
+    fn send(&mut self, message: String) -> impl Future<Output = bool> + Send;
+}
 
 #[derive(Debug)]
 struct Running {
@@ -32,24 +49,23 @@ struct Running {
     writing: JoinHandle<()>,
 }
 
-/// The calls that wait for something of the process.
+/// The calls that wait for something of the server.
 #[derive(Debug, Default)]
 struct Asked {
-    /// `None` once the process has ended.
+    /// `None` once the other end is gone.
     waiting: Mutex<Option<HashMap<u64, mpsc::UnboundedSender<String>>>>,
 }
 
 /// Ids of the handshake and before are smaller.
 const FIRST_ID: u64 = 1000;
 
-impl Process {
-    /// Of a wire whose handshake is done; `envelope` is what its requests go in.
-    pub(crate) fn of(wire: StdioWire<'_>, envelope: Envelope) -> Self {
-        let StdioWire { mut child, .. } = wire;
+impl Channel {
+    /// Between these two; `envelope` is what requests go in.
+    pub(crate) fn between(incoming: impl Incoming, outgoing: impl Outgoing, envelope: Envelope) -> Self {
         let asked = Arc::new(Asked { waiting: Mutex::new(Some(HashMap::new())) });
         let (lines, to_write) = mpsc::channel(MAX_WAITING_LINES);
-        let writing = tokio::spawn(write(child.stdin.take(), to_write));
-        let reading = tokio::spawn(read(child, Arc::clone(&asked), lines.downgrade()));
+        let writing = tokio::spawn(write(outgoing, to_write));
+        let reading = tokio::spawn(read(incoming, Arc::clone(&asked), lines.downgrade()));
         let last_id = AtomicU64::new(FIRST_ID);
         Self(Arc::new(Running { envelope, last_id, lines, asked, reading, writing }))
     }
@@ -59,7 +75,7 @@ impl Process {
         self.0.asked.lock().is_some()
     }
 
-    /// Calls a tool. Dropping the future tells the process that the call was given up.
+    /// Calls a tool. Dropping the future tells the server that the call was given up.
     pub(crate) async fn call(
         &self,
         call: &ToolCall<'_>,
@@ -130,26 +146,23 @@ impl Drop for Waiting<'_> {
             waiting.remove(&self.id);
         }
         if !self.is_answered {
-            // Where the process does not read, it does not hear this either.
+            // Where the server does not read, it does not hear this either.
             let _ = self.running.lines.try_send(rpc::cancelled(self.id));
         }
     }
 }
 
-/// Writes whole lines: a call that is given up half written would garble the next one.
-async fn write(stdin: Option<ChildStdin>, mut lines: mpsc::Receiver<String>) {
-    let Some(mut stdin) = stdin else { return };
-    while let Some(mut line) = lines.recv().await {
-        line.push('\n');
-        if stdin.write_all(line.as_bytes()).await.is_err() {
+async fn write(mut outgoing: impl Outgoing, mut lines: mpsc::Receiver<String>) {
+    while let Some(line) = lines.recv().await {
+        if !outgoing.send(line).await {
             return;
         }
     }
 }
 
-/// Hands each line to the call that it belongs to, to the end of the process, which comes with this task's.
-async fn read(mut child: Child, asked: Arc<Asked>, replies: mpsc::WeakSender<String>) {
-    while let Some(line) = next_line(&mut child.stdout).await {
+/// Hands each line to the call that it belongs to, to the end of the other end, which comes with this task's.
+async fn read(mut incoming: impl Incoming, asked: Arc<Asked>, replies: mpsc::WeakSender<String>) {
+    while let Some(line) = incoming.next().await {
         if !line.trim_ascii_start().starts_with('{') {
             continue;
         }
@@ -168,20 +181,6 @@ async fn read(mut child: Child, asked: Arc<Asked>, replies: mpsc::WeakSender<Str
     asked.lock().take();
 }
 
-/// `None` at the end, and where a line is no text or has no end.
-async fn next_line(stdout: &mut BufReader<ChildStdout>) -> Option<String> {
-    let mut line = Vec::new();
-    loop {
-        let ready = stdout.fill_buf().await.ok().filter(|ready| !ready.is_empty())?;
-        let end = ready.iter().position(|byte| *byte == b'\n');
-        let taken = end.map_or(ready.len(), |end| end + 1);
-        line.extend_from_slice(&ready[..end.unwrap_or(taken)]);
-        stdout.consume(taken);
-        if end.is_some() {
-            return String::from_utf8(line).ok();
-        }
-        if line.len() > MAX_CALL_LINE_BYTES {
-            return None;
-        }
-    }
+fn ended() -> ListingError {
+    ListingError::Protocol("the server's end of the connection was closed before it answered".into())
 }
