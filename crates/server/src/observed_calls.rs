@@ -8,7 +8,7 @@ use toolgate_call_log::CallLog;
 use toolgate_definition::arguments::Arguments;
 use toolgate_domain::{CallOutcome, CallRecord, CallRefusal};
 use toolgate_gateway::{CallRecords, CannotRecord};
-use toolgate_telemetry::{OutgoingTrace, outgoing_trace};
+use toolgate_telemetry::{COLLECTORS_TARGET, OutgoingTrace, outgoing_trace};
 use toolgate_upstream::{
     CallAnswer, CallBounds, CallError, CallNotice, Endpoint, ListingError, ToolCall, ToolCalls, TraceContext,
 };
@@ -77,9 +77,10 @@ fn span(endpoint: &Endpoint, tool: &str) -> Span {
         Endpoint::Http { .. } => "tcp",
         Endpoint::Stdio { .. } => "pipe",
     };
-    tracing::info_span!(
+    let span = tracing::trace_span!(
+        target: COLLECTORS_TARGET,
         "tool_call",
-        otel.name = format!("tools/call {tool}"),
+        otel.name = Empty,
         otel.kind = "client",
         otel.status_code = Empty,
         mcp.method.name = "tools/call",
@@ -88,7 +89,11 @@ fn span(endpoint: &Endpoint, tool: &str) -> Span {
         network.transport = transport,
         error.r#type = Empty,
         rpc.response.status_code = Empty,
-    )
+    );
+    if !span.is_disabled() {
+        span.record("otel.name", format!("tools/call {tool}"));
+    }
+    span
 }
 
 fn note(span: &Span, error_type: Option<&'static str>, error: Option<&CallError>) {

@@ -23,6 +23,9 @@ use tracing::subscriber::set_global_default;
 pub use outgoing::{OutgoingTrace, outgoing_trace};
 pub use remote_parent::CallersTrace;
 
+/// Target of spans that are for a collector alone: at level TRACE they cost nothing where none is configured.
+pub const COLLECTORS_TARGET: &str = "toolgate_collector";
+
 /// What [`init`] sets up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TelemetrySettings {

@@ -11,7 +11,7 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{Layer, Registry};
 
 use crate::export::SERVICE_NAME;
-use crate::{LogFormat, TelemetryError, TelemetrySettings};
+use crate::{COLLECTORS_TARGET, LogFormat, TelemetryError, TelemetrySettings};
 
 /// Spans of these crates alone are exported, so that sending spans makes none.
 const TRACED_TARGETS: &str = "toolgate";
@@ -28,7 +28,8 @@ where
     let filter = filter(&settings.filter)?;
     let spans = provider.map(|provider| {
         let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer(SERVICE_NAME));
-        layer.with_filter(Targets::new().with_target(TRACED_TARGETS, Level::INFO))
+        let traced = Targets::new().with_target(TRACED_TARGETS, Level::INFO);
+        layer.with_filter(traced.with_target(COLLECTORS_TARGET, Level::TRACE))
     });
     Ok(Registry::default().with(lines(settings.format, writer, colour).with_filter(filter)).with(spans))
 }
