@@ -267,3 +267,13 @@ async fn a_real_server_over_http_and_sse_is_listed_and_called_on_one_connection(
     assert!(sum["content"][0]["text"].as_str().unwrap().contains("42"), "{sum}");
     report("a real server over HTTP+SSE: 2 calls");
 }
+
+#[tokio::test]
+async fn the_python_sdk_calls_real_tools_in_both_eras() {
+    let Some(installed) = Installed::find("calls of the Python SDK, both eras") else { return };
+    for mode in ["legacy", "2026-07-28"] {
+        let mut program = Command::new(&installed.python);
+        program.arg(own_file("python/calls.py"));
+        real_tools_answer(program, mode).await;
+    }
+}
