@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use toolgate_domain::{Fault, Upstream, upstream::Transport};
+use toolgate_domain::{
+    Fault, Upstream,
+    upstream::{Protocol, Transport},
+};
 use toolgate_sealing::{Sealer, SecretContext};
 use toolgate_upstream::{Endpoint, Secret};
 
@@ -19,7 +22,10 @@ pub fn endpoint(upstream: &Upstream, sealer: &Sealer) -> Result<Endpoint, Fault>
         Ok::<_, Fault>(Secret::new(text))
     })?;
     Ok(match opened {
-        Transport::Http { url, headers, allow_private } => Endpoint::Http { url, headers, allow_private },
+        Transport::Http { url, headers, allow_private } => match upstream.protocol {
+            Protocol::Mcp => Endpoint::Http { url, headers, allow_private },
+            Protocol::Oxp => Endpoint::Oxp { url, headers, allow_private },
+        },
         Transport::Stdio { command, args, env } => {
             Endpoint::Stdio { command: PathBuf::from(command), args, env }
         }

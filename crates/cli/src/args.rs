@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use toolgate_api_proto::v1::{
     Effect, FreshnessPolicy, NamePolicy, SessionIsolation, ToolState, ToolView, UpstreamAuth,
+    UpstreamProtocol,
 };
 
 use crate::exit::EXIT_CODES_HELP;
@@ -222,6 +223,9 @@ pub struct AddUpstream {
     /// Whose credential the server is reached with; when absent, `static` where one is given, else `none`.
     #[arg(long, value_name = "WHOSE")]
     pub auth: Option<AuthWord>,
+    /// What the server speaks. OXP takes `--url`, which `/tools` stands below.
+    #[arg(long, default_value = "mcp", value_name = "PROTOCOL", conflicts_with = "stdio")]
+    pub protocol: ProtocolWord,
     /// What a call does where the server's list may be another by now.
     #[arg(long, default_value = "check", value_name = "POLICY")]
     pub freshness: FreshnessWord,
@@ -682,6 +686,24 @@ impl From<AuthWord> for UpstreamAuth {
             AuthWord::None => Self::None,
             AuthWord::Static => Self::Static,
             AuthWord::PerUser => Self::PerUser,
+        }
+    }
+}
+
+/// What a tool server speaks.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum ProtocolWord {
+    /// The Model Context Protocol.
+    Mcp,
+    /// OXP 1.0.
+    Oxp,
+}
+
+impl From<ProtocolWord> for UpstreamProtocol {
+    fn from(word: ProtocolWord) -> Self {
+        match word {
+            ProtocolWord::Mcp => Self::Mcp,
+            ProtocolWord::Oxp => Self::Oxp,
         }
     }
 }

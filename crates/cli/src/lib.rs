@@ -57,8 +57,8 @@ use std::io::{self, BufReader, IsTerminal};
 
 pub use args::{
     AddUpstream, AgentCommand, Approve, Attach, AuditCommand, AuthWord, ClientCommand, Command, EffectWord,
-    FreshnessWord, Globals, IsolationWord, KeyCommand, NamePolicyWord, Rule, State, ToolCommand, UnitCommand,
-    UpdateUpstream, UpstreamCommand, View,
+    FreshnessWord, Globals, IsolationWord, KeyCommand, NamePolicyWord, ProtocolWord, Rule, State,
+    ToolCommand, UnitCommand, UpdateUpstream, UpstreamCommand, View,
 };
 pub use audit::Known;
 pub use console::Console;

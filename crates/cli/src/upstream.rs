@@ -7,7 +7,7 @@ use toolgate_api_proto::v1::create_upstream_request::Transport;
 use toolgate_api_proto::v1::{
     CreateUpstreamRequest, DeleteUpstreamRequest, FreshnessPolicy, GetUpstreamRequest, HttpTransport,
     ListUpstreamsRequest, NamePolicy, SessionIsolation, StdioTransport, SyncUpstreamRequest, Upstream,
-    UpstreamAuth, UpstreamHealth, upstream,
+    UpstreamAuth, UpstreamHealth, UpstreamProtocol, upstream,
 };
 
 use crate::args::{AddUpstream, UpstreamCommand};
@@ -54,6 +54,7 @@ async fn add(
         validate_only: args.dry_run,
         name_policy: NamePolicy::from(args.name_policy).into(),
         auth: args.auth.map_or(UpstreamAuth::Unspecified, UpstreamAuth::from).into(),
+        protocol: UpstreamProtocol::from(args.protocol).into(),
         freshness: FreshnessPolicy::from(args.freshness).into(),
         isolation: SessionIsolation::from(args.isolation).into(),
     };

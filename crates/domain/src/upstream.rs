@@ -9,11 +9,13 @@ use crate::{ClientId, Moment, UpstreamId, Violation, limits};
 mod auth;
 mod call_policy;
 mod change;
+mod protocol;
 mod unit;
 
 pub use auth::Auth;
 pub use call_policy::{CallPolicy, Freshness, Isolation};
 pub use change::{ChangedUpstream, TransportChange, UpstreamChange};
+pub use protocol::Protocol;
 pub use unit::{PATH_SEPARATOR, path_violations, unit_description_violation};
 
 /// A secret in its encrypted form. Only `toolgate-sealing` can open it.
@@ -41,6 +43,8 @@ pub struct Upstream {
     pub name_policy: NamePolicy,
     /// Whether each of its users has a credential of their own ([`Upstream::auth`]).
     pub is_per_user: bool,
+    /// What it speaks.
+    pub protocol: Protocol,
     /// How calls of its tools are made.
     pub calls: CallPolicy,
     /// Counts the changes of its endpoint. An approval counts only while it carries the present number.

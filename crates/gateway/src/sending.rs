@@ -52,6 +52,7 @@ pub(crate) async fn send(
     };
     let sent = ToolCall {
         name: entry.tool.name(),
+        definition: entry.tool.definition.text(),
         arguments: admitted.arguments.text(),
         argument_headers: &admitted.headers,
         shares: session_key(call, upstream),

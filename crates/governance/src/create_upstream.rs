@@ -12,7 +12,7 @@ use toolgate_domain::{
     free_text::display_name_violation,
     limits,
     upstream::{
-        Auth, CallPolicy, FIRST_BINDING_EPOCH, NamePolicy, Sealed, Transport, path_violations,
+        Auth, CallPolicy, FIRST_BINDING_EPOCH, NamePolicy, Protocol, Sealed, Transport, path_violations,
         unit_description_violation,
     },
 };
@@ -44,6 +44,8 @@ pub struct CreateUpstream {
     pub auth: Option<Auth>,
     /// How calls of its tools are made.
     pub calls: CallPolicy,
+    /// What it speaks.
+    pub protocol: Protocol,
     /// Check everything, write nothing.
     pub validate_only: bool,
 }
@@ -91,6 +93,7 @@ impl Governance {
         if let Transport::Http { headers, .. } = &wanted.transport {
             violations.extend(reserved_headers(headers));
         }
+        violations.extend(wanted.protocol.violation(&wanted.transport));
         violations.extend(wanted.auth.and_then(|auth| auth.violation(&wanted.transport)));
         let slug: Result<Slug, _> = wanted.slug.parse();
         if let Err(error) = &slug {
@@ -122,7 +125,8 @@ impl Governance {
             let context = SecretContext { client: *wanted.client.bytes(), owner: *id.bytes(), field };
             Ok::<_, Fault>(Sealed(self.sealer.seal_secret(&context, plain.as_bytes())))
         })?;
-        let CreateUpstream { client, display_name, description, path, name_policy, calls, .. } = wanted;
+        let CreateUpstream { client, display_name, description, path, name_policy, calls, protocol, .. } =
+            wanted;
         Ok(Upstream {
             id,
             client,
@@ -133,6 +137,7 @@ impl Governance {
             transport,
             name_policy,
             is_per_user,
+            protocol,
             calls,
             binding_epoch: FIRST_BINDING_EPOCH,
             created_at,

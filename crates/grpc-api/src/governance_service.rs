@@ -62,6 +62,7 @@ impl GovernanceService {
             transport: upstream::transport_from_proto(ask.transport)?,
             name_policy: upstream::name_policy_from_proto(ask.name_policy)?,
             auth: upstream::auth_from_proto(ask.auth)?,
+            protocol: upstream::protocol_from_proto(ask.protocol)?,
             calls: CallPolicy {
                 freshness: upstream::freshness_from_proto(ask.freshness)?,
                 isolation: upstream::isolation_from_proto(ask.isolation)?,

@@ -43,11 +43,13 @@ pub(crate) struct Upstream {
     pub description: String,
     #[prost(string, repeated, tag = "10")]
     pub path: Vec<String>,
-    /// These two are not in rows that were written before they were.
+    /// These three are not in rows that were written before they were.
     #[prost(int32, tag = "11")]
     pub freshness: i32,
     #[prost(int32, tag = "12")]
     pub isolation: i32,
+    #[prost(int32, tag = "13")]
+    pub protocol: i32,
 }
 
 #[derive(Clone, PartialEq, Oneof)]

@@ -31,6 +31,7 @@ use toolgate_sealing::Sealer;
 use toolgate_store::SharedStore;
 use toolgate_upstream::Bounds;
 use toolgate_upstream_mcp::{McpServers, StdioAllow};
+use toolgate_upstream_oxp::OxpServers;
 
 use crate::{
     admin,
@@ -44,6 +45,7 @@ use crate::{
     observed_calls::{ObservedLog, ObservedServers},
     opening::Opening,
     request_spans::{in_call_spans, in_callers_trace},
+    upstreams::Upstreams,
 };
 
 /// How often the store is asked whether it is well.
@@ -164,7 +166,9 @@ fn services(
     };
     let words =
         settings.outbound.stdio_allow.iter().map(|command| command.words().map(String::from).collect());
-    let servers = Arc::new(McpServers::new(Outbound::new(private)?, StdioAllow::new(words.collect())?));
+    let outbound = Outbound::new(private)?;
+    let mcp = McpServers::new(outbound.clone(), StdioAllow::new(words.collect())?);
+    let servers = Arc::new(Upstreams { mcp, oxp: OxpServers::new(outbound) });
     let (clock, entropy) = (Arc::new(SystemClock), Arc::new(SystemEntropy));
     let catalog = Catalog::new(Arc::clone(store));
     let limits = sync_limits(settings);

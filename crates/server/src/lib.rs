@@ -25,6 +25,7 @@ mod opening;
 mod request_spans;
 mod sample_server;
 mod serve;
+mod upstreams;
 
 use std::process::ExitCode;
 

@@ -74,7 +74,7 @@ impl CallRecords for ObservedLog {
 
 fn span(endpoint: &Endpoint, tool: &str) -> Span {
     let transport = match endpoint {
-        Endpoint::Http { .. } => "tcp",
+        Endpoint::Http { .. } | Endpoint::Oxp { .. } => "tcp",
         Endpoint::Stdio { .. } => "pipe",
     };
     let span = tracing::trace_span!(

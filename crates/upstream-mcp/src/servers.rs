@@ -40,6 +40,7 @@ impl ToolServers for McpServers {
                 checked.map(drop).map_err(|refusal| ListingError::Refused(refusal.to_string()))
             }
             Endpoint::Stdio { command, args, .. } => self.stdio_allow.admit(command, args),
+            Endpoint::Oxp { .. } => Err(not_mcp()),
         }
     }
 
@@ -94,6 +95,7 @@ impl ToolCalls for McpServers {
                 };
                 calling.over_channel(&self.lines, start).await
             }
+            Endpoint::Oxp { .. } => (None, Err(CallError { error: not_mcp(), may_have_run: false })),
         };
         match found {
             Some(found) if known.is_none() => self.known_eras.remember(endpoint, found),
@@ -151,6 +153,7 @@ impl McpServers {
                 let wire = StdioWire::start(command, args, env)?;
                 list_over(wire, known, bounds).await.map_err(|unlisted| unlisted.error)
             }
+            Endpoint::Oxp { .. } => Err(not_mcp()),
         };
         match &outcome {
             Ok((known, _)) => self.known_eras.remember(endpoint, *known),
@@ -158,6 +161,10 @@ impl McpServers {
         }
         outcome.map(|(_, listing)| listing)
     }
+}
+
+fn not_mcp() -> ListingError {
+    ListingError::Refused("it does not speak MCP".into())
 }
 
 /// Why there is no listing.

@@ -24,7 +24,9 @@ impl std::fmt::Debug for Wording {
 impl Wording {
     /// Knows the endpoint's header or environment values, whole and word by word (`Bearer …`).
     pub(crate) fn new(endpoint: &Endpoint) -> Self {
-        let (Endpoint::Http { headers: secrets, .. } | Endpoint::Stdio { env: secrets, .. }) = endpoint;
+        let (Endpoint::Http { headers: secrets, .. }
+        | Endpoint::Oxp { headers: secrets, .. }
+        | Endpoint::Stdio { env: secrets, .. }) = endpoint;
         let whole = secrets.iter().map(|(_, secret)| secret.expose());
         let words = whole.clone().flat_map(str::split_whitespace);
         let mut secrets: Vec<_> =

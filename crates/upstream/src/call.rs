@@ -14,6 +14,8 @@ pub struct SessionKey(pub [u8; 16]);
 pub struct ToolCall<'a> {
     /// The server's own name of the tool.
     pub name: &'a str,
+    /// The exact text of the tool's definition, as it was listed.
+    pub definition: &'a str,
     /// The exact text of a JSON object.
     pub arguments: &'a str,
     /// Headers that repeat arguments (`x-mcp-header`), with their values in clear text, for a transport that has headers.

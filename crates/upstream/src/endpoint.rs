@@ -54,6 +54,15 @@ pub enum Endpoint {
         /// Whether loopback and private addresses may be connected to (an `mcp:admin` declared it).
         allow_private: bool,
     },
+    /// An OXP 1.0 server.
+    Oxp {
+        /// Absolute `http` or `https` URL that `/tools` and `/tools/call` stand below.
+        url: String,
+        /// As for [`Endpoint::Http`].
+        headers: Vec<(String, Secret)>,
+        /// As for [`Endpoint::Http`].
+        allow_private: bool,
+    },
     /// An MCP server as a child process.
     Stdio {
         /// Absolute path of the program.

@@ -27,6 +27,7 @@ const EDGES: &[(&str, &[&str])] = &[
     // Tool servers.
     ("upstream", &[]),
     ("upstream-mcp", &["definition", "outbound", "upstream"]),
+    ("upstream-oxp", &["definition", "outbound", "upstream"]),
     // Use cases.
     ("identity", &["domain", "records", "sealing", "store"]),
     ("catalog", &["definition", "domain", "records", "sealing", "store", "upstream"]),
@@ -67,7 +68,7 @@ const EDGES: &[(&str, &[&str])] = &[
 const SERVER: &[&str] = &[
     "api-proto", "call-log", "catalog", "cli", "config", "definition", "domain", "gateway", "governance", "grpc-api", "http-facade", "identity",
     "lifecycle", "mcp-face", "outbound", "sealing", "store", "store-memory", "store-sled", "telemetry", "upstream",
-    "upstream-mcp",
+    "upstream-mcp", "upstream-oxp",
 ];
 
 /// No async, no I/O: time, randomness and caller are arguments.

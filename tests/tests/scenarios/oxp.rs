@@ -137,3 +137,44 @@ async fn oxps_own_client_calls_what_is_served_in_strict_mode() {
     assert_eq!(scripted.received_for("tools/call").len(), 1, "it was made once");
     report("OXP's own client, strict: 7 calls");
 }
+
+/// An OXP server as an upstream: another toolgate, whose `GET /tools` and `POST /tools/call` are held to the protocol above.
+#[tokio::test]
+async fn an_oxp_server_is_listed_governed_and_called_like_any_other() {
+    let takes = r#"{"name":"send","description":"Sends.","inputSchema":{"type":"object","properties":{"to":{"type":"string"},"n":{"type":"integer","default":1.0}},"required":["to"]}}"#;
+    let (behind, scripted) = with_scripted(&[takes.to_owned(), entry("hidden", "d")]).await;
+    approve_all(&behind, &["srv__send"]).await;
+    let server = Server::start().await;
+    let headers = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(headers.path(), format!("OXP-API-Key: {OPERATOR_KEY}\n")).unwrap();
+    let url = format!("http://{}", behind.addresses().http);
+    let add =
+        ["upstream", "add", "far", "--protocol", "oxp", "--url", &url, "--allow-private", "--header-file"];
+    let add = [&add[..], &[headers.path().to_str().unwrap()]].concat();
+    server.cli(&add).await.succeeded();
+    sync(&server, "far").await;
+    let listed = tools(&server).await;
+    let [tool] = &listed[..] else { panic!("{listed:#?}") };
+    assert_eq!(tool.namespaced_name, "far__srv__send");
+    assert!(tool.definition_json.contains(r#""default":1.0"#), "{}", tool.definition_json);
+    assert!(tool.definition_json.contains(r#""id":"srv.send@1.0.0""#), "{}", tool.definition_json);
+
+    let refused = server.cli(&["call", "far__srv__send", r#"{"to":"me"}"#]).await;
+    assert!(refused.stderr.contains("unapproved"), "{}", refused.stderr);
+    server.cli(&["tool", "approve", "--all", "--upstream", "far", "--yes"]).await.succeeded();
+    server.cli(&["tool", "lock", "far__srv__send", "n=7"]).await.succeeded();
+    let called = server.cli(&["call", "far__srv__send", r#"{"to":"me"}"#, "--json"]).await.succeeded();
+    let called: Value = serde_json::from_str(&called).unwrap();
+    assert_eq!(called["structuredContent"], json!({"sent": {"to": "me", "n": 7}}));
+    assert_eq!(scripted.received_for("tools/call").len(), 1);
+
+    scripted.list(&[takes.replace("Sends.", "Sends, and keeps a copy.")]);
+    sync(&behind, "srv").await;
+    approve_all(&behind, &["srv__send"]).await;
+    sync(&server, "far").await;
+    let drifted = server.cli(&["call", "far__srv__send", r#"{"to":"me"}"#]).await;
+    assert!(drifted.stderr.contains("drifted"), "another version is another definition: {}", drifted.stderr);
+    behind.cli(&["tool", "disable", "srv__send"]).await.succeeded();
+    sync(&server, "far").await;
+    assert_eq!(tools(&server).await[0].state(), toolgate_api_proto::v1::ToolState::Removed);
+}

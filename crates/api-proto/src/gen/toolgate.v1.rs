@@ -1257,6 +1257,9 @@ pub struct Upstream {
     /// Which calls of its tools share a session with it.
     #[prost(enumeration = "SessionIsolation", tag = "21")]
     pub isolation: i32,
+    /// What it speaks. It cannot be changed.
+    #[prost(enumeration = "UpstreamProtocol", tag = "22")]
+    pub protocol: i32,
     /// How it is reached.
     #[prost(oneof = "upstream::Transport", tags = "5, 6")]
     pub transport: ::core::option::Option<upstream::Transport>,
@@ -1405,6 +1408,41 @@ impl UpstreamAuth {
             "UPSTREAM_AUTH_NONE" => Some(Self::None),
             "UPSTREAM_AUTH_STATIC" => Some(Self::Static),
             "UPSTREAM_AUTH_PER_USER" => Some(Self::PerUser),
+            _ => None,
+        }
+    }
+}
+/// What a tool server speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum UpstreamProtocol {
+    /// Never sent; in a request it means MCP.
+    Unspecified = 0,
+    /// The Model Context Protocol.
+    Mcp = 1,
+    /// OXP 1.0, over `http` alone: `http.url` is what `/tools` and `/tools/call` stand below. Each definition is kept as an MCP tool
+    /// of OXP's `name`, with its schemas as they were listed; what MCP has no place for is in `_meta` under
+    /// `dev.toolgate/oxp`. Of several versions of a tool the latest is taken.
+    Oxp = 2,
+}
+impl UpstreamProtocol {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "UPSTREAM_PROTOCOL_UNSPECIFIED",
+            Self::Mcp => "UPSTREAM_PROTOCOL_MCP",
+            Self::Oxp => "UPSTREAM_PROTOCOL_OXP",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "UPSTREAM_PROTOCOL_UNSPECIFIED" => Some(Self::Unspecified),
+            "UPSTREAM_PROTOCOL_MCP" => Some(Self::Mcp),
+            "UPSTREAM_PROTOCOL_OXP" => Some(Self::Oxp),
             _ => None,
         }
     }
@@ -3378,6 +3416,9 @@ pub struct CreateUpstreamRequest {
     /// Which calls of its tools share a session with it; PER_AGENT when unspecified.
     #[prost(enumeration = "SessionIsolation", tag = "12")]
     pub isolation: i32,
+    /// What it speaks; MCP when unspecified. OXP with `stdio` is INVALID_ARGUMENT.
+    #[prost(enumeration = "UpstreamProtocol", tag = "13")]
+    pub protocol: i32,
     /// How it is reached. Required.
     #[prost(oneof = "create_upstream_request::Transport", tags = "4, 5")]
     pub transport: ::core::option::Option<create_upstream_request::Transport>,

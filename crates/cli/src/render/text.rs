@@ -4,7 +4,8 @@
 use toolgate_api_proto::v1::{
     Agent, AgentAttachment, AgentAttachmentType, ApiKey, CallOutcome, Client, DeleteClientResponse, Effect,
     FreshnessPolicy, LoggedCall, ObservedDefinition, Ruling, RulingAct, ServerTool, SessionIsolation, Tool,
-    ToolState, ToolStatus, ToolUnit, ToolUnitCommand, Upstream, UpstreamAuth, UpstreamHealth, upstream,
+    ToolState, ToolStatus, ToolUnit, ToolUnitCommand, Upstream, UpstreamAuth, UpstreamHealth,
+    UpstreamProtocol, upstream,
 };
 
 use crate::hidden::escape;
@@ -197,6 +198,7 @@ pub(crate) fn upstream(upstream: &Upstream) -> Vec<String> {
     lines.extend(transport_fields(upstream));
     lines.push(field("credential", &word(upstream.auth, "UPSTREAM_AUTH_", UpstreamAuth::as_str_name)));
     lines.extend([
+        field("speaks", &word(upstream.protocol, "UPSTREAM_PROTOCOL_", UpstreamProtocol::as_str_name)),
         field("freshness", &word(upstream.freshness, "FRESHNESS_POLICY_", FreshnessPolicy::as_str_name)),
         field("isolation", &word(upstream.isolation, "SESSION_ISOLATION_", SessionIsolation::as_str_name)),
         field("id", &upstream.id),

@@ -114,7 +114,8 @@ impl Upstream {
             upstream.transport = change.applied(&self.transport)?;
         }
         upstream.is_per_user = change.auth.map_or(upstream.is_per_user, |auth| auth == Auth::PerUser);
-        if let Some(violation) = change.auth.unwrap_or(upstream.auth()).violation(&upstream.transport) {
+        let auth = change.auth.unwrap_or(upstream.auth()).violation(&upstream.transport);
+        if let Some(violation) = auth.or_else(|| upstream.protocol.violation(&upstream.transport)) {
             return Err(violation);
         }
         let is_moved = !self.transport.is_same_endpoint(&upstream.transport);
@@ -264,7 +265,7 @@ impl<S> Transport<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::upstream::CallPolicy;
+    use crate::upstream::{CallPolicy, Protocol};
     use crate::{ClientId, Moment, UpstreamId};
 
     fn http(url: &str, headers: &[&str]) -> Transport<Sealed> {
@@ -289,6 +290,7 @@ mod tests {
             transport,
             name_policy: NamePolicy::Strict,
             is_per_user: false,
+            protocol: Protocol::Mcp,
             calls: CallPolicy::default(),
             binding_epoch: 4,
             created_at: Moment::default(),

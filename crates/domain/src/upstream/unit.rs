@@ -75,6 +75,7 @@ mod tests {
             transport: Transport::Stdio { command: "/bin/x".into(), args: Vec::new(), env: Vec::new() },
             name_policy: NamePolicy::Strict,
             is_per_user: false,
+            protocol: Default::default(),
             calls: Default::default(),
             binding_epoch: 1,
             created_at: Moment::default(),

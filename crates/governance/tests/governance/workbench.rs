@@ -107,6 +107,7 @@ impl Workbench {
             name_policy: Default::default(),
             auth: None,
             calls: Default::default(),
+            protocol: Default::default(),
             validate_only: false,
         }
     }

@@ -8,7 +8,7 @@ use toolgate_domain::{
     Caller, Fault, Scope,
     sync_issue::SyncIssue,
     sync_status::Health,
-    upstream::{Auth, Freshness, Isolation, NamePolicy, Transport},
+    upstream::{Auth, Freshness, Isolation, NamePolicy, Protocol, Transport},
 };
 
 use super::fields::{count, timestamp};
@@ -49,6 +49,10 @@ pub(crate) fn to_proto(detail: &UpstreamDetail, tokens: &Tokens<'_>) -> pb::Upst
             Freshness::Check => pb::FreshnessPolicy::Check.into(),
             Freshness::Serve => pb::FreshnessPolicy::Serve.into(),
             Freshness::Refuse => pb::FreshnessPolicy::Refuse.into(),
+        },
+        protocol: match upstream.protocol {
+            Protocol::Mcp => pb::UpstreamProtocol::Mcp.into(),
+            Protocol::Oxp => pb::UpstreamProtocol::Oxp.into(),
         },
         isolation: match upstream.calls.isolation {
             Isolation::Shared => pb::SessionIsolation::Shared.into(),
@@ -112,6 +116,15 @@ pub(crate) fn name_policy_from_proto(policy: i32) -> Result<NamePolicy, Fault> {
         Ok(pb::NamePolicy::Unspecified | pb::NamePolicy::Strict) => Ok(NamePolicy::Strict),
         Ok(pb::NamePolicy::Repair) => Ok(NamePolicy::Repair),
         Err(_) => Err(Fault::invalid("name_policy", "is not a policy; use STRICT or REPAIR")),
+    }
+}
+
+/// The protocol of a request.
+pub(crate) fn protocol_from_proto(protocol: i32) -> Result<Protocol, Fault> {
+    match pb::UpstreamProtocol::try_from(protocol) {
+        Ok(pb::UpstreamProtocol::Unspecified | pb::UpstreamProtocol::Mcp) => Ok(Protocol::Mcp),
+        Ok(pb::UpstreamProtocol::Oxp) => Ok(Protocol::Oxp),
+        Err(_) => Err(Fault::invalid("protocol", "is unknown; use MCP or OXP")),
     }
 }
 

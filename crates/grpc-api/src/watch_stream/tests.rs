@@ -114,6 +114,7 @@ async fn register(governance: &Governance, caller: &Caller) -> UpstreamId {
         name_policy,
         auth,
         calls: Default::default(),
+        protocol: Default::default(),
         validate_only: false,
     };
     governance.create_upstream(caller, wanted).await.unwrap().detail.entry.upstream.id

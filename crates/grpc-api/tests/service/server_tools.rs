@@ -168,3 +168,27 @@ async fn whose_credential_is_declared_shown_and_changed() {
     let with_headers = said(ring.governance.create_upstream(key.asks(http("own", &[("x-key", "1")])))).await;
     assert_eq!(with_headers.unwrap().upstream.unwrap().auth(), pb::UpstreamAuth::Static);
 }
+
+#[tokio::test]
+async fn what_an_upstream_speaks_is_said_once_and_oxp_takes_http() {
+    let ring = Ring::new().await;
+    let mut wanted = http("far", &[]);
+    wanted.set_protocol(pb::UpstreamProtocol::Oxp);
+    let made = said(ring.governance.create_upstream(ring.operator.asks(wanted))).await.unwrap();
+    assert_eq!(made.upstream.unwrap().protocol(), pb::UpstreamProtocol::Oxp);
+    let made = said(ring.governance.create_upstream(ring.operator.asks(http("near", &[])))).await.unwrap();
+    assert_eq!(made.upstream.unwrap().protocol(), pb::UpstreamProtocol::Mcp);
+
+    let update_mask = Some(prost_types::FieldMask { paths: vec!["protocol".into()] });
+    let upstream = Some(pb::Upstream { slug: "far".into(), ..Default::default() });
+    let change = pb::UpdateUpstreamRequest { upstream, update_mask, ..Default::default() };
+    let refused = said(ring.governance.update_upstream(ring.operator.asks(change))).await.unwrap_err();
+    assert_eq!(refused.code(), Code::InvalidArgument, "{refused:?}");
+
+    let command = pb::StdioTransport { command: "/bin/true".into(), ..Default::default() };
+    let mut wanted = http("child", &[]);
+    wanted.transport = Some(pb::create_upstream_request::Transport::Stdio(command));
+    wanted.set_protocol(pb::UpstreamProtocol::Oxp);
+    let refused = said(ring.governance.create_upstream(ring.operator.asks(wanted))).await.unwrap_err();
+    assert!(refused.message().contains("protocol"), "{refused:?}");
+}

@@ -7,7 +7,8 @@ use toolgate_domain::{
     sync_status::{Health, LastListing, SyncStatus},
     tool::{Approval, EarlierTexts, Observed, Ruled, SeenDefinition},
     upstream::{
-        CallPolicy, FIRST_BINDING_EPOCH, Freshness, Isolation, NamePolicy, Sealed, Tombstone, Transport,
+        CallPolicy, FIRST_BINDING_EPOCH, Freshness, Isolation, NamePolicy, Protocol, Sealed, Tombstone,
+        Transport,
     },
 };
 
@@ -47,6 +48,10 @@ pub(super) fn upstream_row(upstream: &Upstream) -> stored::Upstream {
             Freshness::Check => 0,
             Freshness::Serve => 1,
             Freshness::Refuse => 2,
+        },
+        protocol: match upstream.protocol {
+            Protocol::Mcp => 0,
+            Protocol::Oxp => 1,
         },
         isolation: match upstream.calls.isolation {
             Isolation::PerAgent => 0,
@@ -90,8 +95,14 @@ pub(super) fn read_upstream(
         2 => Isolation::PerSession,
         other => return Err(row.wrong("isolation", format!("{other} is not known to this version"))),
     };
+    let protocol = match payload.protocol {
+        0 => Protocol::Mcp,
+        1 => Protocol::Oxp,
+        other => return Err(row.wrong("protocol", format!("{other} is not known to this version"))),
+    };
     Ok(Upstream {
         id,
+        protocol,
         name_policy,
         calls: CallPolicy { freshness, isolation },
         client,

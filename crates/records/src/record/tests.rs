@@ -7,7 +7,7 @@ use toolgate_domain::{
     sync_issue::SyncIssue,
     sync_status::Health,
     tool::{Approval, EarlierTexts},
-    upstream::{Auth, CallPolicy, Freshness, Isolation, NamePolicy, Sealed, Tombstone, Transport},
+    upstream::{Auth, CallPolicy, Freshness, Isolation, NamePolicy, Protocol, Sealed, Tombstone, Transport},
 };
 
 use super::*;
@@ -31,6 +31,7 @@ fn upstream(transport: Transport<Sealed>) -> Record {
         transport,
         name_policy: NamePolicy::Repair,
         is_per_user: true,
+        protocol: Protocol::Oxp,
         calls: CallPolicy { freshness: Freshness::Refuse, isolation: Isolation::PerSession },
         binding_epoch: 3,
         created_at: at(5),

@@ -26,6 +26,7 @@ pub(super) fn call_bounds() -> CallBounds {
 pub(super) fn call(shares: u8) -> ToolCall<'static> {
     ToolCall {
         name: "a",
+        definition: r#"{"name":"a"}"#,
         arguments: ARGUMENTS,
         argument_headers: &[],
         shares: Some(SessionKey([shares; 16])),

@@ -79,6 +79,7 @@ pub(crate) struct Upstream<'a> {
     path: &'a [String],
     freshness: Value,
     isolation: Value,
+    protocol: Value,
 }
 
 #[derive(Serialize)]
@@ -121,6 +122,7 @@ impl<'a> From<&'a v1::Upstream> for Upstream<'a> {
             description: &upstream.description,
             path: &upstream.path,
             freshness: Value::of(upstream.freshness, v1::FreshnessPolicy::as_str_name),
+            protocol: Value::of(upstream.protocol, v1::UpstreamProtocol::as_str_name),
             isolation: Value::of(upstream.isolation, v1::SessionIsolation::as_str_name),
         }
     }
