@@ -1,6 +1,6 @@
 //! Servers on loopback that answer whatever a test tells them to.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends where it is surprised")]
+#![expect(clippy::unwrap_used, reason = "a test ends where it is surprised")]
 
 use std::time::Duration;
 
