@@ -1,4 +1,5 @@
 use std::pin::Pin;
+use std::time::Duration;
 
 use futures::{Stream, StreamExt, future, stream};
 use tokio::sync::mpsc;
@@ -19,6 +20,10 @@ use crate::{Gate, convert::fields, rpc::Rpc};
 
 /// Progress and log entries that wait for a caller who reads slowly; what comes on top of them is not told.
 const MAX_WAITING_EVENTS: usize = 64;
+
+/// How long a call goes on before anybody looks whether its caller's credential is still good: within this time of its end
+/// the call ends.
+const UNWATCHED: Duration = Duration::from_secs(1);
 
 /// `ToolGateway` over the use case of a call.
 #[derive(Debug, Clone)]
@@ -42,7 +47,10 @@ impl GatewayService {
         let calling = async move {
             // Where the caller is behind, the next one tells it more.
             let tell = |notice| drop(events.try_send(Ok(response(event(notice)))));
-            let called = call_tool(&gateway, call, &tell).await;
+            let called = tokio::select! {
+                called = call_tool(&gateway, call, &tell) => called,
+                () = until_lost(&gate, caller) => Err(Fault::CredentialInvalid),
+            };
             let last = match called {
                 Ok(called) => Ok(response(answer(called))),
                 Err(fault) => Err(gate.status(Rpc::CallTool, &fault)),
@@ -72,6 +80,12 @@ impl GatewayService {
             min_revision: tokens.open_revision(&ask.min_revision, "min_revision")?,
         })
     }
+}
+
+/// When the caller's credential is no longer accepted. Most calls end before anybody would look.
+async fn until_lost(gate: &Gate, caller: Caller) {
+    tokio::time::sleep(UNWATCHED).await;
+    gate.until_lost(caller).lost().await;
 }
 
 fn answer(called: Called) -> Event {

@@ -197,3 +197,19 @@ async fn law_08_an_upstream_that_calls_do_not_reach_is_given_time_and_the_others
     assert_eq!(sent(&ring).len(), 5, "the others were refused at once");
     call(&ring, &ring.operator, "other__a", "").await.unwrap();
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_call_under_way_ends_with_its_callers_key() {
+    let ring = serving(&[&definition("a", "d")]).await;
+    let ask = pb::CreateApiKeyRequest { scopes: vec!["mcp:call".into()], ..Default::default() };
+    let made = said(ring.governance.create_api_key(ring.operator.asks(ask))).await.unwrap();
+    let (key, id) = (crate::ring::Key(made.secret), made.api_key.unwrap().id);
+    let held = ring.servers.holds_calls(&url("srv"));
+    let (asked, ()) = tokio::join!(call(&ring, &key, "srv__a", ""), async {
+        held.arrived.notified().await;
+        let revoke = pb::RevokeApiKeyRequest { id, ..Default::default() };
+        said(ring.governance.revoke_api_key(ring.operator.asks(revoke))).await.unwrap();
+    });
+    assert_eq!(reason(asked), (Code::Unauthenticated, "CREDENTIAL_INVALID".to_owned()));
+    assert_eq!(sent(&ring), []);
+}

@@ -37,7 +37,7 @@ pub(crate) const ALL: [&str; 4] = ["mcp:read", "mcp:write", "mcp:call", "mcp:adm
 
 /// Somebody's key.
 #[derive(Debug, Clone)]
-pub(crate) struct Key(String);
+pub(crate) struct Key(pub(crate) String);
 
 impl Key {
     /// A request that carries it.
