@@ -92,7 +92,7 @@ fn remedy(reason: ErrorReason, metadata: &HashMap<String, String>) -> Option<Str
             "toolgate upstream sync NAME --wait".to_owned()
         }
         ErrorReason::ToolNotServed => "`toolgate tool show NAME` tells what would end that".to_owned(),
-        ErrorReason::ArgumentsMisfit => {
+        ErrorReason::ArgumentsMisfit | ErrorReason::ArgumentHeaderMismatch => {
             "`toolgate tool show NAME --json` has the input schema in its definition".to_owned()
         }
         ErrorReason::UpstreamFailed if value("outcome") == Some("unknown") => {

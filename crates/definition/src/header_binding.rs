@@ -1,11 +1,13 @@
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use thiserror::Error;
 
 use crate::Definition;
 use crate::arguments::Arguments;
-use crate::json::{Decimal, Kind, Node, Pointer};
+use crate::json::{Decimal, Document, Kind, Node, Pointer};
+use crate::limits::ARGUMENTS;
+use crate::locks::Locks;
 
 /// The annotation that binds an input to a request header.
 const ANNOTATION: &str = "x-mcp-header";
@@ -93,6 +95,42 @@ impl HeaderBindings {
         };
         self.0.iter().filter_map(value).collect()
     }
+}
+
+impl HeaderBindings {
+    /// The first binding, in text order, whose header does not repeat what was sent (MCP 2026-07-28, "Custom Headers from
+    /// Tool Parameters", server validation): the name of that header. `received` has names in lower case without their
+    /// prefix, and values in clear text. Locked inputs are not the caller's to send.
+    pub fn mismatch(
+        &self,
+        arguments: &Arguments,
+        locks: &Locks,
+        received: &BTreeMap<String, String>,
+    ) -> Option<&str> {
+        let document = arguments.document();
+        let is_wrong = |binding: &&Binding| {
+            let sent = binding.input.iter().try_fold(document.root(), |node, name| node.get(name));
+            let told = received.get(&binding.header.to_ascii_lowercase());
+            match (sent.filter(|sent| repeated(*sent).is_some()), told) {
+                (None, None) => false,
+                (Some(sent), Some(told)) => !repeats(sent, told),
+                (None, Some(_)) | (Some(_), None) => true,
+            }
+        };
+        let own =
+            self.0.iter().filter(|binding| !binding.input.first().is_some_and(|name| locks.contains(name)));
+        own.filter(is_wrong).map(|binding| binding.header.as_str()).next()
+    }
+}
+
+/// Whether a header says what was sent, whatever the spelling of a number.
+fn repeats(sent: Node<'_>, told: &str) -> bool {
+    let is_number = || {
+        let other = Document::parse(told, &ARGUMENTS).ok();
+        let other = other.as_ref().map(Document::root).filter(|node| node.kind() == Kind::Number);
+        other.is_some_and(|other| repeated(other) == repeated(sent))
+    };
+    repeated(sent).is_some_and(|text| text == told) || (sent.kind() == Kind::Number && is_number())
 }
 
 fn repeated(sent: Node<'_>) -> Option<String> {
@@ -326,5 +364,35 @@ mod tests {
             let told: Vec<_> = told.iter().map(|(name, value)| format!("{name}={value}")).collect();
             assert_eq!(told.join(" "), headers, "{sent}");
         }
+    }
+
+    #[test]
+    fn a_header_has_to_repeat_what_was_sent_and_nothing_else() {
+        let schema = r#"{"properties":{"s":{"type":"string","x-mcp-header":"Text"},"n":{"type":"integer","x-mcp-header":"Count"}}}"#;
+        let bindings = bindings(schema).unwrap();
+        let mismatch = |sent: &str, locks: &str, received: &[(&str, &str)]| {
+            let received =
+                received.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            let (sent, locks) = (Arguments::parse(sent).unwrap(), Locks::parse(locks).unwrap());
+            bindings.mismatch(&sent, &locks, &received).map(str::to_owned)
+        };
+        for (sent, received, wrong) in [
+            (r#"{"s":"a","n":100}"#, &[("text", "a"), ("count", "100")][..], None),
+            (r#"{"s":"a","n":1e2}"#, &[("text", "a"), ("count", "100.0")], None),
+            ("{}", &[("other", "x")], None),
+            (r#"{"s":null}"#, &[], None),
+            (r#"{"s":"a"}"#, &[], Some("Text")),
+            (r#"{"s":"a"}"#, &[("text", "b")], Some("Text")),
+            ("{}", &[("count", "1")], Some("Count")),
+            (r#"{"n":7}"#, &[("count", "8")], Some("Count")),
+            (r#"{"n":7}"#, &[("count", "seven")], Some("Count")),
+        ] {
+            assert_eq!(mismatch(sent, "{}", received).as_deref(), wrong, "{sent} {received:?}");
+        }
+        assert_eq!(
+            mismatch(r#"{"s":"mine"}"#, r#"{"s":"ours"}"#, &[]),
+            None,
+            "a locked input is not the caller's"
+        );
     }
 }

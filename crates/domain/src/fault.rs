@@ -136,6 +136,12 @@ pub enum Fault {
     /// The arguments of a call do not fit the tool's approved input schema.
     #[error("the arguments do not fit the tool's input schema: {}", first_misfit(.0))]
     ArgumentsMisfit(Vec<Misfit>),
+    /// A header that an input is bound to does not repeat what the arguments have.
+    #[error("the header mcp-param-{header} is not what the arguments say")]
+    ArgumentHeaderMismatch {
+        /// The header's name without its prefix, as the input schema spells it.
+        header: String,
+    },
     /// The upstream answered a call with an error of the protocol.
     #[error("the tool's server answered error {code}: {message}")]
     UpstreamRefused {

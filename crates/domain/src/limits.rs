@@ -75,6 +75,8 @@ pub const CALL_CONNECT_TIMEOUT_MS: u64 = 10_000;
 pub const CALL_CHECK_TIMEOUT_MS: u64 = 30_000;
 /// Bytes of what names a caller's session at a call.
 pub const MAX_SESSION_NAME_BYTES: usize = 1024;
+/// Headers of a call that may repeat arguments.
+pub const MAX_ARGUMENT_HEADERS: usize = 128;
 /// How long what an upstream asked for at a call can be answered.
 pub const QUESTION_LIFETIME_MS: i64 = 15 * 60 * 1000;
 /// Bytes of what an upstream wants back with the answers (`requestState`).

@@ -1,6 +1,6 @@
 //! Use case: a call of a tool.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use toolgate_catalog::Revision;
 use toolgate_definition::arguments::Arguments;
@@ -39,6 +39,9 @@ pub struct CallTool {
     pub wants_progress: bool,
     /// How much of the upstream's log of the call the caller wants to hear; `None` for nothing.
     pub log_level: Option<LogLevel>,
+    /// The headers that repeat arguments, as the caller sent them: names in lower case without their prefix, values in clear
+    /// text. `None` where its transport has none, so that nothing is to be repeated.
+    pub argument_headers: Option<BTreeMap<String, String>>,
     /// JSON text of the caller's capability `elicitation`; `None` where it cannot be asked.
     pub elicitation: Option<String>,
     /// What the caller answers to what the upstream asked for before.

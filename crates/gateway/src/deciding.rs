@@ -32,6 +32,7 @@ pub(crate) fn decided<'s>(
     recording.found(entry);
     let upstream = &snapshot.upstream(entry.tool.upstream).ok_or(Fault::ToolNotFound)?.upstream;
     let admitted = admit(gateway, &sight, &entry.tool, call.arguments.clone())?;
+    check_headers(gateway, &entry.tool, call)?;
     if upstream.auth() == Auth::PerUser {
         return Err(Fault::UpstreamFailed { problem: NO_USER.to_owned(), may_have_run: false });
     }
@@ -88,6 +89,15 @@ fn by_oxp_id<'s>(
             format!("asks for another version than {served}, which is the one that is served"),
         )),
         _ => Ok(Some(entry)),
+    }
+}
+
+fn check_headers(gateway: &Gateway, tool: &Tool, call: &CallTool) -> Result<(), Fault> {
+    let Some(received) = &call.argument_headers else { return Ok(()) };
+    let schema = gateway.schemas.of(&tool.definition);
+    match schema.headers().mismatch(&call.arguments, &tool.ruled.locks, received) {
+        Some(header) => Err(Fault::ArgumentHeaderMismatch { header: header.to_owned() }),
+        None => Ok(()),
     }
 }
 

@@ -128,7 +128,9 @@ fn outcome(called: Result<&Called, &Fault>) -> CallOutcome {
         }
         Err(Fault::ToolNotFound | Fault::ClientNotFound) => CallOutcome::Refused(CallRefusal::NotFound),
         Err(Fault::ToolNotServed { state, .. }) => CallOutcome::Refused(CallRefusal::NotServed(*state)),
-        Err(Fault::ArgumentsMisfit(_)) => CallOutcome::Refused(CallRefusal::ArgumentsMisfit),
+        Err(Fault::ArgumentsMisfit(_) | Fault::ArgumentHeaderMismatch { .. }) => {
+            CallOutcome::Refused(CallRefusal::ArgumentsMisfit)
+        }
         Err(Fault::ListingStale) => CallOutcome::Refused(CallRefusal::Stale),
         Err(Fault::LimitExceeded { .. }) => CallOutcome::Refused(CallRefusal::TooMany),
         Err(_) => CallOutcome::Refused(CallRefusal::Undecided),

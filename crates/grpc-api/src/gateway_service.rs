@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use toolgate_definition::{
 };
 use toolgate_domain::{
     Caller, Fault,
-    limits::{MAX_CALL_ID_BYTES, MAX_REQUEST_STATE_BYTES, MAX_SESSION_NAME_BYTES},
+    limits::{MAX_ARGUMENT_HEADERS, MAX_CALL_ID_BYTES, MAX_REQUEST_STATE_BYTES, MAX_SESSION_NAME_BYTES},
 };
 use toolgate_gateway::{Answers, CallNotice, CallTool, Called, Gateway, ToolRef, call_tool};
 
@@ -73,6 +74,7 @@ impl GatewayService {
             call_id: call_id(ask.call_id)?,
             arguments: arguments(&ask.arguments_json).map_err(|error| misread(&error))?,
             session: session(ask.session)?,
+            argument_headers: argument_headers(ask.argument_headers)?,
             elicitation: elicitation(&ask.client_capabilities_json)?,
             answers: answers(ask.input_responses_json, ask.request_state)?,
             wants_progress: ask.wants_progress,
@@ -133,6 +135,15 @@ fn call_id(id: String) -> Result<Option<String>, Fault> {
         return Err(Fault::invalid("call_id", format!("has more than {MAX_CALL_ID_BYTES} bytes")));
     }
     Ok(Some(id).filter(|id| !id.is_empty()))
+}
+
+fn argument_headers(headers: Option<pb::ArgumentHeaders>) -> Result<Option<BTreeMap<String, String>>, Fault> {
+    let values = headers.map(|headers| headers.values);
+    if values.as_ref().is_some_and(|values| values.len() > MAX_ARGUMENT_HEADERS) {
+        let problem = format!("has more than {MAX_ARGUMENT_HEADERS} entries");
+        return Err(Fault::invalid("argument_headers.values", problem));
+    }
+    Ok(values.map(|values| values.into_iter().collect()))
 }
 
 /// The capability of a caller that can be asked.

@@ -73,6 +73,10 @@ pub(crate) fn from_fault(rpc: Rpc, fault: &Fault, incident: impl FnOnce() -> Str
             let metadata = [("code", code.to_string()), ("message", theirs.clone())];
             plain(Code::FailedPrecondition, ErrorReason::UpstreamRefused, message, metadata)
         }
+        Fault::ArgumentHeaderMismatch { header } => {
+            let metadata = [("header", header.clone())];
+            plain(Code::InvalidArgument, ErrorReason::ArgumentHeaderMismatch, message, metadata)
+        }
         Fault::CapabilityMissing { capabilities_json } => {
             let metadata = [("required_capabilities", capabilities_json.clone())];
             plain(Code::FailedPrecondition, ErrorReason::ClientCapabilityMissing, message, metadata)
@@ -235,6 +239,11 @@ mod tests {
                 Fault::CapabilityMissing { capabilities_json: "{}".into() },
                 Code::FailedPrecondition,
                 ErrorReason::ClientCapabilityMissing,
+            ),
+            (
+                Fault::ArgumentHeaderMismatch { header: "Region".into() },
+                Code::InvalidArgument,
+                ErrorReason::ArgumentHeaderMismatch,
             ),
             (Fault::ListingStale, Code::Unavailable, ErrorReason::ListingStale),
             (Fault::RevisionNotReached, Code::Unavailable, ErrorReason::RevisionNotReached),

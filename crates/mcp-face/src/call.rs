@@ -14,7 +14,8 @@ use tonic::{Code, Status};
 use tonic_types::StatusExt;
 use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
 use toolgate_api_proto::v1::{
-    CallToolRequest, CallToolResponse, ErrorReason, call_tool_request::Tool, call_tool_response::Event,
+    ArgumentHeaders, CallToolRequest, CallToolResponse, ErrorReason, call_tool_request::Tool,
+    call_tool_response::Event,
 };
 use toolgate_definition::json::Kind;
 use toolgate_definition::scan;
@@ -53,6 +54,8 @@ pub(crate) struct Way<'a> {
     pub(crate) wording: Wording,
     /// The id of the client's session; empty where it is in none.
     pub(crate) session: &'a str,
+    /// The headers that repeat arguments, where the era has them.
+    pub(crate) argument_headers: Option<ArgumentHeaders>,
     /// Where the client can cancel it by a message of its own.
     pub(crate) cancellable: Option<Cancellable>,
     /// How much of the log of the tool's server the client hears; `None` for nothing.
@@ -88,12 +91,12 @@ pub(crate) async fn answer<C: ToolCatalog>(
     request: &Request<'_>,
     way: Way<'_>,
 ) -> Result<Response, Refusal> {
-    let Way { wording, session, cancellable, log_level } = way;
+    let Way { wording, session, argument_headers, cancellable, log_level } = way;
     let hears = Hears::of(request, log_level, headers);
     if !is_accepted(headers, EVENTS) {
         check_accepted(headers, JSON)?;
     }
-    let events = begin(face, caller, request.params, session, &hears).await?;
+    let events = begin(face, caller, request.params, session, argument_headers, &hears).await?;
     let mut events = match cancellable {
         Some(cancellable) => until_cancelled(events, cancellable),
         None => events,
@@ -128,7 +131,7 @@ pub(crate) async fn members<C: ToolCatalog>(
     params: Params<'_>,
     session: &str,
 ) -> Result<Bytes, Refusal> {
-    let mut events = begin(face, caller, params, session, &Hears::default()).await?;
+    let mut events = begin(face, caller, params, session, None, &Hears::default()).await?;
     let first = events.next().await;
     last(first, events, caller, params, Wording::AsItIs).await
 }
@@ -138,6 +141,7 @@ async fn begin<C: ToolCatalog>(
     caller: &Caller,
     params: Params<'_>,
     session: &str,
+    argument_headers: Option<ArgumentHeaders>,
     hears: &Hears,
 ) -> Result<CallEvents, Refusal> {
     let name = params.required("name")?;
@@ -154,6 +158,7 @@ async fn begin<C: ToolCatalog>(
         tool: Some(Tool::NamespacedName(name.clone().into_owned())),
         arguments_json: arguments.map(|arguments| arguments.text().to_owned()).unwrap_or_default(),
         session: session.to_owned(),
+        argument_headers,
         client_capabilities_json: params
             .meta("clientCapabilities")
             .map(|declared| declared.text().to_owned())
@@ -286,6 +291,9 @@ fn denied(status: &Status, wording: Wording) -> Option<String> {
 fn refused(status: &Status, caller: &Caller, name: &str) -> Refusal {
     match service::reason(status) {
         None if status.code() == Code::Cancelled => Refusal { is_the_services: true, ..Refusal::cancelled() },
+        Some(ErrorReason::ArgumentHeaderMismatch) => {
+            Refusal { is_the_services: true, ..Refusal::header_mismatch(status.message()) }
+        }
         Some(ErrorReason::ClientCapabilityMissing) => {
             Refusal { is_the_services: true, ..Refusal::missing_capability(&required(status)) }
         }

@@ -44,6 +44,7 @@ pub(crate) async fn answer<C: ToolCatalog>(
             let way = call::Way {
                 wording: call::Wording::AsItIs,
                 session,
+                argument_headers: None,
                 cancellable: Some(face.under_way.begin(session, &request.id)),
                 log_level: Some(face.log_levels.of(session)),
             };

@@ -6,8 +6,8 @@ use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use http::{HeaderMap, StatusCode};
-use toolgate_api_proto::v1::tool_catalog_server::ToolCatalog;
+use http::{HeaderMap, HeaderName, StatusCode};
+use toolgate_api_proto::v1::{ArgumentHeaders, tool_catalog_server::ToolCatalog};
 use toolgate_definition::json::{Kind, Node};
 
 use crate::accepted::{EVENTS, JSON, check_accepted};
@@ -27,6 +27,8 @@ pub(crate) const REVISION: &str = "2026-07-28";
 pub(crate) const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 const METHOD: &str = "mcp-method";
 const NAME: &str = "mcp-name";
+/// What the name of a header begins with that repeats an argument.
+const ARGUMENT: &str = "mcp-param-";
 
 /// Whether a message is of this era: it declares a revision in `_meta`, or its headers are those of this era. What opens a
 /// session is not, whatever its headers say.
@@ -76,7 +78,7 @@ async fn answer_request<C: ToolCatalog>(
         return listen(face, caller, headers, request).await;
     }
     if request.method == call::METHOD {
-        return call::answer(face, caller, headers, request, way(request)?).await;
+        return call::answer(face, caller, headers, request, way(headers, request)?).await;
     }
     check_accepted(headers, JSON)?;
     let outcome = match (Method::of(&request.method), &*request.method) {
@@ -88,7 +90,7 @@ async fn answer_request<C: ToolCatalog>(
 }
 
 /// A request of this era says itself what it wants to hear of logs.
-fn way(request: &Request<'_>) -> Result<call::Way<'static>, Refusal> {
+fn way(headers: &HeaderMap, request: &Request<'_>) -> Result<call::Way<'static>, Refusal> {
     let asked = request.params.meta("logLevel").map(|asked| {
         asked
             .as_str()
@@ -96,7 +98,14 @@ fn way(request: &Request<'_>) -> Result<call::Way<'static>, Refusal> {
             .ok_or_else(|| incomplete("logLevel", "one of debug to emergency, as MCP spells them"))
     });
     let log_level = asked.transpose()?;
-    Ok(call::Way { wording: call::Wording::Typed, session: "", cancellable: None, log_level })
+    let argument_headers = Some(argument_headers(headers)?);
+    Ok(call::Way {
+        wording: call::Wording::Typed,
+        session: "",
+        argument_headers,
+        cancellable: None,
+        log_level,
+    })
 }
 
 fn members(outcome: Outcome, server_info: &str) -> Vec<Bytes> {
@@ -162,6 +171,17 @@ fn check_headers(headers: &HeaderMap, request: &Request<'_>) -> Result<(), Refus
     let name = header(headers, NAME)?.ok_or_else(|| missing(NAME))?;
     let name = decoded(&name).ok_or_else(|| mismatch(NAME))?;
     if name == request.params.required("name")? { Ok(()) } else { Err(mismatch(NAME)) }
+}
+
+/// The headers that repeat arguments: whether they do is for whoever knows the tool.
+fn argument_headers(headers: &HeaderMap) -> Result<ArgumentHeaders, Refusal> {
+    let names = headers.keys().map(HeaderName::as_str).filter(|name| name.starts_with(ARGUMENT));
+    let value = |name: &str| {
+        let value = header(headers, name)?.unwrap_or_default();
+        let value = decoded(&value).ok_or_else(|| mismatch(name))?;
+        Ok((name[ARGUMENT.len()..].to_owned(), value.into_owned()))
+    };
+    Ok(ArgumentHeaders { values: names.map(value).collect::<Result<_, Refusal>>()? })
 }
 
 /// The value of a header that two readers must not read differently.

@@ -1037,6 +1037,11 @@ pub enum ErrorReason {
     ///
     /// Example: `{"reason": "CLIENT_CAPABILITY_MISSING", "metadata": {"required_capabilities": "{\"elicitation\":{}}"}}`
     ClientCapabilityMissing = 45,
+    /// INVALID_ARGUMENT. A header that an input is bound to (`x-mcp-header`) does not repeat what the arguments have. The metadata
+    /// has its name without `Mcp-Param-`.
+    ///
+    /// Example: `{"reason": "ARGUMENT_HEADER_MISMATCH", "metadata": {"header": "Region"}}`
+    ArgumentHeaderMismatch = 46,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -1083,6 +1088,7 @@ impl ErrorReason {
             Self::UpstreamFailed => "ERROR_REASON_UPSTREAM_FAILED",
             Self::ListingStale => "ERROR_REASON_LISTING_STALE",
             Self::ClientCapabilityMissing => "ERROR_REASON_CLIENT_CAPABILITY_MISSING",
+            Self::ArgumentHeaderMismatch => "ERROR_REASON_ARGUMENT_HEADER_MISMATCH",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -1126,6 +1132,7 @@ impl ErrorReason {
             "ERROR_REASON_UPSTREAM_FAILED" => Some(Self::UpstreamFailed),
             "ERROR_REASON_LISTING_STALE" => Some(Self::ListingStale),
             "ERROR_REASON_CLIENT_CAPABILITY_MISSING" => Some(Self::ClientCapabilityMissing),
+            "ERROR_REASON_ARGUMENT_HEADER_MISMATCH" => Some(Self::ArgumentHeaderMismatch),
             _ => None,
         }
     }
@@ -2969,7 +2976,7 @@ pub mod tool_catalog_server {
     }
 }
 /// Which tool, and with what.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CallToolRequest {
     /// Tenant of the tool (UUID); empty for the caller's own. Another one takes an operator key.
     #[prost(string, tag = "1")]
@@ -3003,6 +3010,10 @@ pub struct CallToolRequest {
     /// same arguments and while the tool is what it was. Without it the answers reach the upstream without a state of its own.
     #[prost(string, tag = "13")]
     pub request_state: ::prost::alloc::string::String,
+    /// What MCP over HTTP sent beside the arguments, which has to repeat them (`x-mcp-header`); absent where nothing is to be
+    /// checked.
+    #[prost(message, optional, tag = "14")]
+    pub argument_headers: ::core::option::Option<ArgumentHeaders>,
     /// Of at most 128 bytes, the caller's own id of this call: within 10 minutes a call is made once under it, and asking again
     /// brings what came of it, or waits for that. A call that ended before anything was sent is made again. Such a call goes on
     /// when its caller leaves, and nothing is told of its progress.
@@ -3033,6 +3044,13 @@ pub mod call_tool_request {
         #[prost(string, tag = "7")]
         OxpId(::prost::alloc::string::String),
     }
+}
+/// Headers that repeat arguments (MCP 2026-07-28, "Custom Headers from Tool Parameters").
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ArgumentHeaders {
+    /// Names in lower case without `mcp-param-`, with their values in clear text. At most 128.
+    #[prost(map = "string, string", tag = "1")]
+    pub values: ::std::collections::HashMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
 }
 /// Something that came of a call.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -363,3 +363,23 @@ async fn which_calls_share_a_session_is_as_the_upstream_was_declared() {
     let long = pb::CallToolRequest { session: "s".repeat(1025), ..by_name("srv__a", "") };
     assert_eq!(reason(called(&ring, &agent, long).await), (Code::InvalidArgument, "FIELD_INVALID".into()));
 }
+
+#[tokio::test]
+async fn what_headers_repeat_is_checked_where_there_are_any_and_nothing_is_sent_on_a_mismatch() {
+    let takes = r#"{"name":"send","inputSchema":{"type":"object","properties":{"to":{"type":"string","x-mcp-header":"To"}}}}"#;
+    let ring = serving(&[takes]).await;
+    let calling = |headers: Option<&[(&str, &str)]>| {
+        let values = |headers: &[(&str, &str)]| {
+            headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        let argument_headers = headers.map(|headers| pb::ArgumentHeaders { values: values(headers) });
+        pb::CallToolRequest { argument_headers, ..by_name("srv__send", r#"{"to":"me"}"#) }
+    };
+    called(&ring, &ring.operator, calling(None)).await.unwrap();
+    called(&ring, &ring.operator, calling(Some(&[("to", "me"), ("else", "x")]))).await.unwrap();
+    for headers in [&[][..], &[("to", "you")]] {
+        let refused = called(&ring, &ring.operator, calling(Some(headers))).await;
+        assert_eq!(reason(refused), (Code::InvalidArgument, "ARGUMENT_HEADER_MISMATCH".into()));
+    }
+    assert_eq!(sent(&ring).len(), 2);
+}

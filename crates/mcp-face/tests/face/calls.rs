@@ -283,3 +283,24 @@ async fn a_capability_that_a_tools_server_requires_is_named_where_the_era_has_a_
     let older = session.send(&in_session(r#""name":"s__a""#)).await;
     assert_eq!(older.json()["result"]["isError"], true);
 }
+
+#[tokio::test]
+async fn headers_that_repeat_arguments_are_passed_on_and_a_mismatch_is_the_protocols_own_error() {
+    let face = Face::new(&[A]);
+    let with = |value: &str| named("s__a").header("Mcp-Param-Region", value);
+    face.send(with("=?base64?w6k=?="), call(r#""name":"s__a""#)).await;
+    face.send(named("s__a"), call(r#""name":"s__a""#)).await;
+    let session = face.session("2025-11-25").await;
+    session.send(&in_session(r#""name":"s__a""#)).await;
+    let calls = face.double.calls.lock().unwrap().clone();
+    let told: Vec<_> = calls.iter().map(|called| called.request.argument_headers.clone()).collect();
+    let values = |index: usize| told[index].as_ref().map(|headers| headers.values.clone());
+    assert_eq!(values(0).unwrap()["region"], "\u{e9}");
+    assert!(values(1).unwrap().is_empty() && values(2).is_none(), "sessions know of no such headers");
+    for wrong in [with("=?base64?!?="), with("a").header("mcp-param-region", "a")] {
+        assert_eq!(face.send(wrong, call(r#""name":"s__a""#)).await.refused(), (400, -32020));
+    }
+    let mismatch = failing(Code::InvalidArgument, "ARGUMENT_HEADER_MISMATCH");
+    face.double.events.lock().unwrap().push(Err(mismatch));
+    assert_eq!(face.send(with("x"), call(r#""name":"s__a""#)).await.refused(), (400, -32020));
+}
