@@ -1,4 +1,4 @@
-//! The real server beside a yardstick, as ratios: `cargo xtask bench list|call`.
+//! The real server beside a yardstick, as ratios: `cargo xtask bench list|call|idle`.
 //!
 //! Three processes of this one binary, so that all are built alike: the server (`serve` and `tool` are the product's own), a yardstick
 //! that sends the very bytes that the server sent first, ready made, under the same settings, and the load. Rounds
@@ -7,11 +7,12 @@
 //!
 //! Nothing here is part of the product, and nothing leaves loopback.
 //!
-//! Start reading at `list` and `call`.
+//! Start reading at `list`, `call` and `idle`.
 
 mod call;
 mod cpu;
 mod echo;
+mod idle;
 mod list;
 mod load;
 mod raw;
@@ -47,6 +48,15 @@ enum Bench {
         #[arg(long, default_value_t = 800)]
         slice_ms: u64,
     },
+    /// Memory of connections and agents that do nothing.
+    Idle {
+        /// Connections that stay open after a request.
+        #[arg(long, default_value_t = 10_000)]
+        connections: usize,
+        /// Agents that wait to hear of changes.
+        #[arg(long, default_value_t = 1000)]
+        agents: usize,
+    },
     /// Is an upstream with one tool, until it is ended.
     #[command(hide = true)]
     Echo,
@@ -73,6 +83,7 @@ fn main() -> ExitCode {
         match bench {
             Bench::List { tools, rounds, slice_ms } => list::run(tools, rounds, slice_ms).await,
             Bench::Call { rounds, slice_ms } => call::run(rounds, slice_ms).await,
+            Bench::Idle { connections, agents } => idle::run(connections, agents).await,
             Bench::Echo => echo::serve().await,
             Bench::Yardstick { roar, page, mcp } => yardstick::serve(&roar, &page, &mcp).await,
         }

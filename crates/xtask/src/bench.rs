@@ -22,6 +22,8 @@ enum What {
     List,
     /// Calls of a tool, straight to its upstream and through the gateway.
     Call,
+    /// Memory of connections and agents that do nothing.
+    Idle,
 }
 
 pub(crate) fn run(checkout: &Checkout, options: &Options) -> Result<(), TaskError> {
@@ -31,6 +33,7 @@ pub(crate) fn run(checkout: &Checkout, options: &Options) -> Result<(), TaskErro
     let what = match options.what {
         What::List => "list",
         What::Call => "call",
+        What::Idle => "idle",
     };
     // The harness starts the server from the binary that is named so.
     command::run(Command::new(&binary).arg(what).args(&options.rest).env("TOOLGATE_TEST_BINARY", &binary))
