@@ -298,8 +298,22 @@ fn refused(status: &Status, caller: &Caller, name: &str) -> Refusal {
             Refusal { is_the_services: true, ..Refusal::missing_capability(&required(status)) }
         }
         Some(ErrorReason::ToolNotFound) => Refusal { is_the_services: true, ..Refusal::unknown_tool(name) },
-        _ => service::refusal(status, caller),
+        _ => {
+            let refusal = service::refusal(status, caller);
+            Refusal { message: in_mcps_words(&refusal.message), ..refusal }
+        }
     }
+}
+
+/// What the service says of one of its own fields, by the name that MCP has for it.
+fn in_mcps_words(message: &str) -> String {
+    let names = [
+        ("arguments_json", "arguments"),
+        ("input_responses_json", "inputResponses"),
+        ("request_state", "requestState"),
+    ];
+    let renamed = |(ours, theirs)| message.strip_prefix(ours).map(|rest| format!("{theirs}{rest}"));
+    names.into_iter().find_map(renamed).unwrap_or_else(|| message.to_owned())
 }
 
 /// The capabilities that a tool's server requires, as JSON text.
@@ -374,6 +388,17 @@ impl Telling {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_field_is_called_as_mcp_calls_it() {
+        for (ours, theirs) in [
+            ("request_state has expired", "requestState has expired"),
+            ("arguments_json/a is too deep", "arguments/a is too deep"),
+            ("the tool is drifted", "the tool is drifted"),
+        ] {
+            assert_eq!(in_mcps_words(ours), theirs);
+        }
+    }
 
     #[test]
     fn a_result_keeps_its_spelling_and_gains_its_type_once() {
