@@ -151,7 +151,9 @@ pub enum Fault {
         message: String,
     },
     /// The upstream does nothing for a caller without these capabilities.
-    #[error("the tool's server requires capabilities of the client: {capabilities_json}")]
+    #[error(
+        "the tool's server requires capabilities of the client: {capabilities_json}; `elicitation` alone is passed on, of MCP clients of revision 2026-07-28 that declare it"
+    )]
     CapabilityMissing {
         /// JSON text of an object of at most 1,024 bytes.
         capabilities_json: String,

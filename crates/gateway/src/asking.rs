@@ -10,31 +10,34 @@ use toolgate_domain::{
 };
 use toolgate_sealing::TokenKind;
 
-use crate::{CallTool, Gateway, sharing::caller};
+use crate::{CallTool, CanBeAsked, Gateway, sharing::caller};
 
 const STATE: &str = "requestState";
+const REQUESTS: &str = "inputRequests";
+/// What a caller has to declare to be asked: the one kind of question there is.
+const ELICITATION: &str = r#"{"elicitation":{}}"#;
+const ONCE_MORE: &str = "it has to be called once more with a state that it gives, which is what MCP clients of revision 2026-07-28 do";
 
 /// The question as its caller reads it: with a state of ours in the place of the upstream's.
 ///
 /// # Errors
-/// [`Fault::UpstreamFailed`] where the upstream's state is no string, or too long.
+/// [`Fault::CapabilityMissing`] where the caller cannot be asked; [`Fault::UpstreamFailed`] where it cannot call once more
+/// either, or where the upstream asks for nothing, or its state is no string, or too long.
 pub(crate) fn sealed(
     gateway: &Gateway,
     call: &CallTool,
     entry: &ToolEntry,
     question: &str,
 ) -> Result<String, Fault> {
-    let broken = |problem: String| Fault::UpstreamFailed { problem, may_have_run: true };
     let members = scan::object(question).map_err(|error| broken(error.to_string()))?;
-    let own = members.iter().find(|(name, _)| name == STATE).map(|(_, value)| text(value));
-    let own = match own {
-        None => None,
-        Some(Some(own)) if own.len() <= MAX_UPSTREAM_STATE_BYTES => Some(own),
-        Some(_) => {
-            let limit = MAX_UPSTREAM_STATE_BYTES;
-            return Err(broken(format!("its requestState is no string of at most {limit} bytes")));
-        }
-    };
+    let member = |wanted| members.iter().find(|(name, _)| name == wanted).map(|(_, value)| *value);
+    let own = member(STATE).map(own_state).transpose()?;
+    let requests = member(REQUESTS).map(scan::object).transpose();
+    let requests = requests.map_err(|error| broken(error.to_string()))?;
+    if own.is_none() && requests.is_none() {
+        return Err(broken("it asks for nothing".to_owned()));
+    }
+    check_caller(call, requests.is_some_and(|requests| !requests.is_empty()))?;
     let until = gateway.clock.now().unix_ms().saturating_add(QUESTION_LIFETIME_MS);
     let own = own.map(|own| [&[1], own.as_bytes()].concat()).unwrap_or_default();
     let plain = [&until.to_be_bytes()[..], &asker(call, entry), &own].concat();
@@ -43,6 +46,26 @@ pub(crate) fn sealed(
     let mut text: Vec<_> = others.map(|(name, value)| format!("{}:{value}", quote(name))).collect();
     text.push(format!(r#""{STATE}":{}"#, quote(&state)));
     Ok(format!("{{{}}}", text.join(",")))
+}
+
+/// Whether the caller can answer: input where the upstream `asks` for some, else no more than to call once more.
+fn check_caller(call: &CallTool, asks: bool) -> Result<(), Fault> {
+    match (&call.can_be_asked, asks) {
+        (Some(CanBeAsked { elicitation: Some(_) }), _) | (Some(_), false) => Ok(()),
+        (_, true) => Err(Fault::CapabilityMissing { capabilities_json: ELICITATION.to_owned() }),
+        (None, false) => Err(broken(ONCE_MORE.to_owned())),
+    }
+}
+
+fn own_state(json: &str) -> Result<String, Fault> {
+    let state = serde_json::from_str(json).ok();
+    state.filter(|state: &String| state.len() <= MAX_UPSTREAM_STATE_BYTES).ok_or_else(|| {
+        broken(format!("its requestState is no string of at most {MAX_UPSTREAM_STATE_BYTES} bytes"))
+    })
+}
+
+fn broken(problem: String) -> Fault {
+    Fault::UpstreamFailed { problem, may_have_run: true }
 }
 
 /// The upstream's own state, where it gave one, out of what a caller sends back.
@@ -75,7 +98,8 @@ pub(crate) fn opened(
     own.transpose().map_err(|_| foreign())
 }
 
-/// Who asked what of which tool: an answer counts for that alone, so that nobody's consent is taken for something else.
+/// Who asked what of which tool of which server: an answer counts for that alone, so that nobody's consent is taken for
+/// something else, and no server is sent the state of another.
 fn asker(call: &CallTool, entry: &ToolEntry) -> [u8; 32] {
     let (kind, who) = caller(call);
     let mut hash = Sha256::new();
@@ -83,10 +107,7 @@ fn asker(call: &CallTool, entry: &ToolEntry) -> [u8; 32] {
     for part in [kind, who, tool.id.bytes(), tool.definition.fingerprint().as_bytes()] {
         hash.update(part);
     }
+    hash.update(tool.binding_epoch.to_be_bytes());
     hash.update(call.arguments.canonical());
     hash.finalize().into()
-}
-
-fn text(json: &str) -> Option<String> {
-    serde_json::from_str(json).ok()
 }

@@ -42,12 +42,19 @@ pub struct CallTool {
     /// The headers that repeat arguments, as the caller sent them: names in lower case without their prefix, values in clear
     /// text. `None` where its transport has none, so that nothing is to be repeated.
     pub argument_headers: Option<BTreeMap<String, String>>,
-    /// JSON text of the caller's capability `elicitation`; `None` where it cannot be asked.
-    pub elicitation: Option<String>,
+    /// What the caller can be asked; `None` where it does not know `input_required`.
+    pub can_be_asked: Option<CanBeAsked>,
     /// What the caller answers to what the upstream asked for before.
     pub answers: Option<Answers>,
     /// What the catalogue must have reached.
     pub min_revision: Option<Revision>,
+}
+
+/// A caller that knows `input_required`.
+#[derive(Debug, Clone)]
+pub struct CanBeAsked {
+    /// JSON text of its capability `elicitation`, if it declares that. Without it, it can be told to call once more.
+    pub elicitation: Option<String>,
 }
 
 /// Answers to what an upstream asked for.

@@ -23,7 +23,7 @@ mod schemas;
 mod sending;
 mod sharing;
 
-pub use call_tool::{Answers, CallTool, Called, ToolRef, call_tool};
+pub use call_tool::{Answers, CallTool, Called, CanBeAsked, ToolRef, call_tool};
 pub use gateway::Gateway;
 pub use recording::{CallRecords, CannotRecord};
 pub use toolgate_upstream::{CallNotice, LogLevel};

@@ -59,7 +59,7 @@ pub(crate) async fn send(
         may_leave: &may_leave,
         wants_progress: call.wants_progress,
         log_level: call.log_level,
-        elicitation: call.elicitation.as_deref(),
+        elicitation: call.can_be_asked.as_ref().and_then(|asked| asked.elicitation.as_deref()),
         trace: None,
         answers: call.answers.as_ref().map(|answers| InputAnswers {
             responses: answers.responses.as_deref(),

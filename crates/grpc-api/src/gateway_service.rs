@@ -15,7 +15,7 @@ use toolgate_domain::{
     Caller, Fault,
     limits::{MAX_ARGUMENT_HEADERS, MAX_CALL_ID_BYTES, MAX_REQUEST_STATE_BYTES, MAX_SESSION_NAME_BYTES},
 };
-use toolgate_gateway::{Answers, CallNotice, CallTool, Called, Gateway, ToolRef, call_tool};
+use toolgate_gateway::{Answers, CallNotice, CallTool, Called, CanBeAsked, Gateway, ToolRef, call_tool};
 
 use crate::{Gate, convert::fields, rpc::Rpc};
 
@@ -75,7 +75,7 @@ impl GatewayService {
             arguments: arguments(&ask.arguments_json).map_err(|error| misread(&error))?,
             session: session(ask.session)?,
             argument_headers: argument_headers(ask.argument_headers)?,
-            elicitation: elicitation(&ask.client_capabilities_json)?,
+            can_be_asked: can_be_asked(&ask.client_capabilities_json)?,
             answers: answers(ask.input_responses_json, ask.request_state)?,
             wants_progress: ask.wants_progress,
             log_level: fields::optional(&ask.log_level, "log_level")?,
@@ -146,14 +146,14 @@ fn argument_headers(headers: Option<pb::ArgumentHeaders>) -> Result<Option<BTree
     Ok(values.map(|values| values.into_iter().collect()))
 }
 
-/// The capability of a caller that can be asked.
-fn elicitation(capabilities: &str) -> Result<Option<String>, Fault> {
+/// Nothing else of the capabilities is passed on.
+fn can_be_asked(capabilities: &str) -> Result<Option<CanBeAsked>, Fault> {
     if capabilities.is_empty() {
         return Ok(None);
     }
     let capabilities = object("client_capabilities_json", capabilities)?;
     let elicitation = capabilities.root().get("elicitation").filter(|value| value.kind() == Kind::Object);
-    Ok(elicitation.map(|value| value.text().to_owned()))
+    Ok(Some(CanBeAsked { elicitation: elicitation.map(|value| value.text().to_owned()) }))
 }
 
 fn answers(responses: String, request_state: String) -> Result<Option<Answers>, Fault> {

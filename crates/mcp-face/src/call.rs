@@ -295,7 +295,8 @@ fn refused(status: &Status, caller: &Caller, name: &str) -> Refusal {
             Refusal { is_the_services: true, ..Refusal::header_mismatch(status.message()) }
         }
         Some(ErrorReason::ClientCapabilityMissing) => {
-            Refusal { is_the_services: true, ..Refusal::missing_capability(&required(status)) }
+            let refusal = Refusal::missing_capability(status.message(), &required(status));
+            Refusal { is_the_services: true, ..refusal }
         }
         Some(ErrorReason::ToolNotFound) => Refusal { is_the_services: true, ..Refusal::unknown_tool(name) },
         _ => {

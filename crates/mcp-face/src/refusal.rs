@@ -95,8 +95,7 @@ impl Refusal {
     }
 
     /// `required` is JSON text.
-    pub(crate) fn missing_capability(required: &str) -> Self {
-        let message = "the tool's server requires capabilities of the client";
+    pub(crate) fn missing_capability(message: &str, required: &str) -> Self {
         let data = Some(format!(r#"{{"requiredCapabilities":{required}}}"#));
         Self { data, ..Self::new(StatusCode::BAD_REQUEST, MISSING_CAPABILITY, message) }
     }

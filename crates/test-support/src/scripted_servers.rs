@@ -217,9 +217,9 @@ impl ToolCalls for ScriptedServers {
         let scripted = self.results.lock().unwrap_or_else(PoisonError::into_inner).get(url).cloned();
         let result =
             scripted.unwrap_or_else(|| Ok(format!(r#"{{"content":[],"sent":{}}}"#, call.arguments)))?;
-        match call.elicitation {
-            Some(_) if result.contains("input_required") => Ok(CallAnswer::Asks(result)),
-            _ => Ok(CallAnswer::Result(result)),
+        match result.contains("input_required") {
+            true => Ok(CallAnswer::Asks(result)),
+            false => Ok(CallAnswer::Result(result)),
         }
     }
 }

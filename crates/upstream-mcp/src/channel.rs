@@ -98,7 +98,7 @@ impl Channel {
             notices.into_iter().filter_map(|notice| of_call(notice, call.log_level)).for_each(told);
             if let Some(answer) = answer {
                 waiting.is_answered = true;
-                return Ok(self.0.envelope.checked_call(answer?, call.elicitation.is_some())?);
+                return Ok(self.0.envelope.checked_call(answer?)?);
             }
         }
         Err(ended().into())

@@ -178,7 +178,7 @@ impl<W: Wire> Conversation<W> {
         self.meter.start_answer();
         let request = Request::call(self.last_id, call, self.envelope);
         match timeout_at(self.whole.at, self.wire.ask(&request, &mut self.meter)).await {
-            Ok(answer) => Ok(self.envelope.checked_call(answer?, call.elicitation.is_some())?),
+            Ok(answer) => Ok(self.envelope.checked_call(answer?)?),
             Err(_) => Err(self.whole.passed().into()),
         }
     }

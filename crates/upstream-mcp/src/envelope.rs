@@ -63,13 +63,12 @@ impl Envelope {
         }
     }
 
-    /// The result of a call, which is an object, or a question of the kind that is `offered`.
-    pub(crate) fn checked_call(self, result: String, is_offered: bool) -> Result<CallAnswer, ListingError> {
+    /// The result of a call, which is an object, or a question.
+    pub(crate) fn checked_call(self, result: String) -> Result<CallAnswer, ListingError> {
         let members = scan::object(&result).map_err(|error| rpc::broken("the result", &error))?;
         let kind = rpc::member(&members, "resultType").and_then(rpc::string);
-        if self != Self::Bare && is_offered && kind.as_deref() == Some("input_required") {
-            let asked = rpc::member(&members, "inputRequests");
-            check_asked(asked)?;
+        if self != Self::Bare && kind.as_deref() == Some("input_required") {
+            check_asked(rpc::member(&members, "inputRequests"))?;
             return Ok(CallAnswer::Asks(result));
         }
         self.check(&result)?;
@@ -103,7 +102,7 @@ pub(crate) struct Meta<'a> {
     pub(crate) trace: Option<TraceContext<'a>>,
 }
 
-/// A server may ask for what was offered, and for nothing else.
+/// A server may ask for what can be offered at all, and for nothing else.
 fn check_asked(asked: Option<&str>) -> Result<(), ListingError> {
     let Some(asked) = asked else { return Ok(()) };
     let requests = scan::object(asked).map_err(|error| rpc::broken("inputRequests", &error))?;
@@ -141,31 +140,26 @@ mod tests {
     }
 
     #[test]
-    fn a_call_may_be_answered_by_the_question_that_is_offered_and_by_no_other() {
+    fn a_call_may_be_answered_by_the_question_that_can_be_offered_and_by_no_other() {
         let envelope = Envelope::Declaring("2026-07-28");
         let asks =
             |requests: &str| format!(r#"{{"resultType":"input_required","inputRequests":{requests}}}"#);
         let offered = asks(r#"{"a":{"method":"elicitation/create","params":{}}}"#);
-        let answer =
-            |envelope: Envelope, text: &str, is_offered| envelope.checked_call(text.to_owned(), is_offered);
-        assert_eq!(answer(envelope, &offered, true), Ok(CallAnswer::Asks(offered.clone())));
-        assert!(answer(envelope, &offered, false).is_err());
-        assert_eq!(answer(Envelope::Bare, &offered, true), Ok(CallAnswer::Result(offered.clone())));
+        let answer = |envelope: Envelope, text: &str| envelope.checked_call(text.to_owned());
+        assert_eq!(answer(envelope, &offered), Ok(CallAnswer::Asks(offered.clone())));
+        assert_eq!(answer(Envelope::Bare, &offered), Ok(CallAnswer::Result(offered.clone())));
         let none = r#"{"resultType":"input_required","requestState":"s"}"#;
-        assert_eq!(answer(envelope, none, true), Ok(CallAnswer::Asks(none.to_owned())));
+        assert_eq!(answer(envelope, none), Ok(CallAnswer::Asks(none.to_owned())));
         for other in [
             r#"{"a":{"method":"sampling/createMessage","params":{}}}"#,
             r#"{"a":{"method":"elicitation/create"},"b":{"method":"roots/list"}}"#,
             r#"{"a":{}}"#,
             "[]",
         ] {
-            assert!(
-                matches!(answer(envelope, &asks(other), true), Err(ListingError::Protocol(_))),
-                "{other}"
-            );
+            assert!(matches!(answer(envelope, &asks(other)), Err(ListingError::Protocol(_))), "{other}");
         }
         let result = r#"{"content":[],"resultType":"complete"}"#;
-        assert_eq!(answer(envelope, result, true), Ok(CallAnswer::Result(result.to_owned())));
+        assert_eq!(answer(envelope, result), Ok(CallAnswer::Result(result.to_owned())));
     }
 
     #[test]

@@ -37,10 +37,11 @@ impl Request {
         Self { id, method, text, declares, name: None, argument_headers: Vec::new() }
     }
 
-    /// A call, which tells its progress under its own id.
+    /// A call, which tells its progress under its own id. A session knows no answers to give along.
     pub(crate) fn call(id: u64, call: &ToolCall<'_>, envelope: Envelope) -> Self {
         let mut members = format!(r#""name":{},"arguments":{}"#, quote(call.name), call.arguments);
-        if let Some(InputAnswers { responses, state }) = call.answers {
+        let answers = call.answers.filter(|_| envelope != Envelope::Bare);
+        if let Some(InputAnswers { responses, state }) = answers {
             members.extend(responses.map(|responses| format!(r#","inputResponses":{responses}"#)));
             members.extend(state.map(|state| format!(r#","requestState":{}"#, quote(state))));
         }

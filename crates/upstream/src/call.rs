@@ -28,7 +28,7 @@ pub struct ToolCall<'a> {
     pub wants_progress: bool,
     /// How much of what the server logs of the call is wanted; `None` for nothing.
     pub log_level: Option<LogLevel>,
-    /// JSON text of the capability `elicitation` of whoever waits for the result; `None` where nobody can be asked.
+    /// JSON text of the capability `elicitation` of whoever waits for the result; `None` where that is not declared.
     pub elicitation: Option<&'a str>,
     /// What was answered to what the server asked for before it could give a result.
     pub answers: Option<InputAnswers<'a>>,
@@ -59,7 +59,8 @@ pub struct InputAnswers<'a> {
 pub enum CallAnswer {
     /// The exact text of the result.
     Result(String),
-    /// The exact text of a result that asks for input, by `elicitation/create` alone.
+    /// The exact text of a result that asks for input first, by `elicitation/create` alone, or to be asked once more. Whether
+    /// the caller can be asked is not judged yet.
     Asks(String),
 }
 

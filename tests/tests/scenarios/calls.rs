@@ -76,9 +76,16 @@ async fn said(mut program: Command, mode: &str, server: &Server, folder: &Path) 
     let url = format!("http://{}/mcp", server.addresses().http);
     program.args([mode, &url, OPERATOR_KEY, text(folder)]).kill_on_drop(true).stderr(Stdio::inherit());
     let ended = program.output().await.unwrap();
-    let lines = String::from_utf8(ended.stdout).unwrap();
-    assert!(ended.status.success(), "{lines}");
-    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
+    lines(&ended.stdout)
+}
+
+fn lines(output: &[u8]) -> Vec<Value> {
+    output
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_slice(line).unwrap())
+        .collect()
 }
 
 /// What every agent sees of the real servers.
@@ -140,6 +147,40 @@ async fn the_typescript_sdk_calls_real_tools_without_a_session() {
         return;
     };
     real_tools_answer(node(&installed), "2026-07-28").await;
+}
+
+/// The SDK answers what it is asked for, and calls once more where it is asked for nothing.
+#[tokio::test]
+async fn the_python_sdk_answers_what_an_upstream_asks_for() {
+    let Some(installed) = Installed::find("questions to the Python SDK") else { return };
+    let (server, scripted) = (Server::start().await, ScriptedServer::start().await);
+    scripted.speak_statelessly(&["2026-07-28"]);
+    let erase = r#"{"name":"erase","inputSchema":{"type":"object","properties":{"file":{"type":"string"}}}}"#;
+    scripted.list(&[erase]);
+    register(&server, "srv", &scripted.url()).await;
+    sync(&server, "srv").await;
+    approve_all(&server, &["srv__erase"]).await;
+    for reply in [
+        r#"{"resultType":"input_required","requestState":"waiting"}"#,
+        r#"{"resultType":"input_required","inputRequests":{"sure":{"method":"elicitation/create","params":{"mode":"form","message":"Erase it?","requestedSchema":{"type":"object","properties":{"ok":{"type":"boolean"}}}}}},"requestState":"asked"}"#,
+        r#"{"resultType":"complete","content":[{"type":"text","text":"Erased."}]}"#,
+    ] {
+        scripted.reply_once("tools/call", Reply::result(reply));
+    }
+    let url = format!("http://{}/mcp", server.addresses().http);
+    let mut agent = Command::new(&installed.python);
+    agent.arg(own_file("python/asked.py")).args([&url, OPERATOR_KEY, "srv__erase"]);
+    let ended = agent.kill_on_drop(true).stderr(Stdio::inherit()).output().await.unwrap();
+    assert_eq!(
+        lines(&ended.stdout),
+        [json!({"asked": "Erase it?"}), json!({"is_error": false, "text": "Erased."})]
+    );
+    let sent = scripted.received_for("tools/call").into_iter().map(|sent| sent.body);
+    let sent: Vec<Value> = sent.map(|body| serde_json::from_str(&body).unwrap()).collect();
+    let states: Vec<_> = sent.iter().map(|sent| sent["params"]["requestState"].as_str()).collect();
+    assert_eq!(states, [None, Some("waiting"), Some("asked")], "the server's own come back to it");
+    let answer = json!({"sure": {"action": "accept", "content": {"ok": true}}});
+    assert_eq!(sent[2]["params"]["inputResponses"], answer);
 }
 
 /// BR-073, BR-079.

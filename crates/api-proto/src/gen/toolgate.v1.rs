@@ -3000,7 +3000,8 @@ pub struct CallToolRequest {
     #[prost(string, tag = "9")]
     pub session: ::prost::alloc::string::String,
     /// JSON text of an object: the caller's MCP `ClientCapabilities`. With `elicitation` in it, the upstream is told so and may ask
-    /// for input first, in revision 2026-07-28; nothing else is passed on. Empty for none.
+    /// for input first, in revision 2026-07-28; nothing else is passed on. Without, `input_required` asks for no more than to call
+    /// again with its `requestState`. Empty where the caller cannot do that either: what would be asked is an error then.
     #[prost(string, tag = "11")]
     pub client_capabilities_json: ::prost::alloc::string::String,
     /// JSON text of an object: MCP's `inputResponses`, what the caller answers to an `input_required`. Empty for none.
@@ -3207,7 +3208,8 @@ pub mod tool_gateway_client {
         ///
         /// Locked inputs are sent with their fixed values, whatever the arguments have in their place. No credential of the
         /// caller is sent. The upstream is asked once; FAILED_PRECONDITION with `UPSTREAM_REFUSED` is its own error, UNAVAILABLE
-        /// with `UPSTREAM_FAILED` says that no answer came and whether the tool may have run. A call may take 5 minutes; one
+        /// with `UPSTREAM_FAILED` says that no answer came and whether the tool may have run; FAILED_PRECONDITION with
+        /// `CLIENT_CAPABILITY_MISSING`, that it asks its callers for what this one did not declare. A call may take 5 minutes; one
         /// that is cancelled is given up, and the upstream is told where its protocol has a way to.
         pub async fn call_tool(
             &mut self,
@@ -3256,7 +3258,8 @@ pub mod tool_gateway_server {
         ///
         /// Locked inputs are sent with their fixed values, whatever the arguments have in their place. No credential of the
         /// caller is sent. The upstream is asked once; FAILED_PRECONDITION with `UPSTREAM_REFUSED` is its own error, UNAVAILABLE
-        /// with `UPSTREAM_FAILED` says that no answer came and whether the tool may have run. A call may take 5 minutes; one
+        /// with `UPSTREAM_FAILED` says that no answer came and whether the tool may have run; FAILED_PRECONDITION with
+        /// `CLIENT_CAPABILITY_MISSING`, that it asks its callers for what this one did not declare. A call may take 5 minutes; one
         /// that is cancelled is given up, and the upstream is told where its protocol has a way to.
         async fn call_tool(
             &self,

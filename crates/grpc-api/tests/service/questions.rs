@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use tonic::{Code, Status};
 use toolgate_api_proto::v1::{
     self as pb, CallOutcome, call_tool_response::Event, tool_gateway_server::ToolGateway,
-    tool_governance_server::ToolGovernance,
+    tool_governance_server::ToolGovernance, upstream::Transport,
 };
 use toolgate_domain::limits::QUESTION_LIFETIME_MS;
-use toolgate_test_support::scripted_servers::Called;
+use toolgate_test_support::scripted_servers::{Called, complete};
 use toolgate_upstream::{CallError, ListingError};
 
 use crate::{
@@ -130,6 +130,24 @@ async fn law_03_an_answer_is_decided_by_what_the_tool_is_now() {
 }
 
 #[tokio::test]
+async fn law_11_an_answer_does_not_follow_its_tool_to_another_server() {
+    let ring = questioned().await;
+    let (_, state) = asked(&ring, &ring.operator, asking("srv__a", "")).await.unwrap();
+    ring.servers.answers(&url("elsewhere"), complete(&[&definition("a", "d")]));
+    let elsewhere = pb::HttpTransport { url: url("elsewhere"), ..Default::default() };
+    let transport = Some(Transport::Http(elsewhere));
+    ring.declare(pb::Upstream { slug: "srv".into(), transport, ..Default::default() }, "http.url").await;
+    let sync = pb::SyncUpstreamRequest { id: "srv".into(), wait: true, ..Default::default() };
+    said(ring.governance.sync_upstream(ring.operator.asks(sync))).await.unwrap();
+    let tools = ring.tools(&ring.operator).await;
+    ring.approve(&ring.operator, tools.iter().find(|tool| tool.name == "a").unwrap()).await.unwrap();
+    let sent = ring.servers.calls().len();
+    let refused = called(&ring, &ring.operator, answering("srv__a", "", &state)).await;
+    assert_eq!(reason(refused), (Code::InvalidArgument, "FIELD_INVALID".into()));
+    assert_eq!(ring.servers.calls().len(), sent);
+}
+
+#[tokio::test]
 async fn law_10_a_question_is_of_one_client() {
     let ring = questioned().await;
     let (_, state) = asked(&ring, &ring.operator, asking("srv__a", "")).await.unwrap();
@@ -175,6 +193,42 @@ async fn a_caller_that_cannot_be_asked_is_not_said_to_be_and_what_it_sends_is_ch
         let refused = called(&ring, &ring.operator, call).await.unwrap_err();
         assert!(refused.message().contains(field), "{field}: {refused:?}");
     }
+}
+
+#[tokio::test]
+async fn who_cannot_be_asked_is_told_what_it_takes_instead_of_the_question() {
+    let ring = questioned().await;
+    for capabilities in ["", "{}", r#"{"sampling":{}}"#] {
+        let call =
+            pb::CallToolRequest { client_capabilities_json: capabilities.into(), ..by_name("srv__a", "") };
+        let refused = called(&ring, &ring.operator, call).await.unwrap_err();
+        let info = tonic_types::StatusExt::get_details_error_info(&refused).unwrap();
+        assert_eq!((refused.code(), &*info.reason), (Code::FailedPrecondition, "CLIENT_CAPABILITY_MISSING"));
+        assert_eq!(info.metadata["required_capabilities"], r#"{"elicitation":{}}"#);
+        assert!(refused.message().contains("revision 2026-07-28"), "the remedy: {refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn to_call_once_more_takes_no_capability_but_knowing_how() {
+    let ring = questioned().await;
+    for question in [
+        r#"{"resultType":"input_required","requestState":"wait"}"#,
+        r#"{"resultType":"input_required","inputRequests":{},"requestState":"wait"}"#,
+    ] {
+        ring.servers.ends_calls(&url("srv"), Ok(question.into()));
+        let call = pb::CallToolRequest { client_capabilities_json: "{}".into(), ..by_name("srv__a", "") };
+        let (_, state) = asked(&ring, &ring.operator, call.clone()).await.unwrap();
+        let again = pb::CallToolRequest { request_state: state, ..call };
+        asked(&ring, &ring.operator, again).await.unwrap();
+        assert_eq!(last(&ring).answers, Some((None, Some("wait".into()))));
+        let refused = called(&ring, &ring.operator, by_name("srv__a", "")).await.unwrap_err();
+        assert_eq!(refused.code(), Code::Unavailable);
+        assert!(refused.message().contains("revision 2026-07-28"), "the remedy: {refused:?}");
+    }
+    ring.servers.ends_calls(&url("srv"), Ok(r#"{"resultType":"input_required"}"#.into()));
+    let nothing = called(&ring, &ring.operator, asking("srv__a", "")).await;
+    assert_eq!(reason(nothing), (Code::Unavailable, "UPSTREAM_FAILED".into()), "it asks for nothing");
 }
 
 #[tokio::test]

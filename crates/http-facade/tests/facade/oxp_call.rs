@@ -175,6 +175,7 @@ async fn every_other_refusal_has_oxps_status_and_says_what_a_caller_can_use() {
         (refusal(Code::NotFound, "TOOL_NOT_FOUND", &[]), 400, theirs),
         (refusal(Code::FailedPrecondition, "TOOL_NOT_SERVED", &[]), 400, theirs),
         (refusal(Code::FailedPrecondition, "UPSTREAM_REFUSED", &[]), 400, theirs),
+        (refusal(Code::FailedPrecondition, "CLIENT_CAPABILITY_MISSING", &[]), 400, theirs),
         (refusal(Code::Unavailable, "UPSTREAM_FAILED", &[]), 400, theirs),
         (refusal(Code::InvalidArgument, "FIELD_INVALID", &field("oxp_id")), 400, "request.tool_id: is wrong"),
         (

@@ -275,10 +275,9 @@ async fn a_capability_that_a_tools_server_requires_is_named_where_the_era_has_a_
     missing();
     let answer = face.send(named("s__a"), call(r#""name":"s__a""#)).await;
     assert_eq!(answer.refused(), (400, -32021));
-    assert_eq!(
-        answer.json()["error"]["data"]["requiredCapabilities"],
-        serde_json::json!({"elicitation": {}})
-    );
+    let error = &answer.json()["error"];
+    assert_eq!(error["data"]["requiredCapabilities"], serde_json::json!({"elicitation": {}}));
+    assert_eq!(error["message"], "in the service's words", "which name the remedy");
     missing();
     let older = session.send(&in_session(r#""name":"s__a""#)).await;
     assert_eq!(older.json()["result"]["isError"], true);

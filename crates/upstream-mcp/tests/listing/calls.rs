@@ -401,6 +401,25 @@ async fn a_question_of_the_newer_era_passes_with_the_answers_to_it_and_only_what
         sent.contains(r#""io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}"#),
         "{sent}"
     );
-    let refused = servers.call_tool(&endpoint(&server), &call(1), &call_bounds(), &|_| {}).await;
-    assert!(matches!(refused.unwrap_err().error, ListingError::Protocol(_)), "nobody can be asked");
+    servers.call_tool(&endpoint(&server), &call(1), &call_bounds(), &|_| {}).await.unwrap();
+    let sent = server.received_for("tools/call").pop().unwrap().body;
+    assert!(sent.contains(r#""io.modelcontextprotocol/clientCapabilities":{}"#), "{sent}");
+    server.reply(
+        "tools/call",
+        Reply::result(&question.replace("elicitation/create", "sampling/createMessage")),
+    );
+    let refused = servers.call_tool(&endpoint(&server), &asked, &call_bounds(), &|_| {}).await.unwrap_err();
+    assert!(refused.to_string().contains("asks for `sampling/createMessage`"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_session_is_sent_no_answers_to_what_it_cannot_have_asked() {
+    let server = ScriptedServer::start().await;
+    let answers = Some(InputAnswers { responses: Some("{}"), state: Some("s") });
+    let answered = ToolCall { answers, elicitation: Some("{}"), ..call(1) };
+    assert_echoes(
+        &servers().call_tool(&endpoint(&server), &answered, &call_bounds(), &|_| {}).await.unwrap(),
+    );
+    let sent = &server.received_for("tools/call")[0].body;
+    assert!(!sent.contains("inputResponses") && !sent.contains("requestState"), "{sent}");
 }

@@ -52,7 +52,12 @@ impl CallRefusal {
             }
             // Not to be tried again as it is: the caller has to know why, and whether the tool may have run.
             (
-                Some(ErrorReason::ToolNotServed | ErrorReason::UpstreamRefused | ErrorReason::UpstreamFailed),
+                Some(
+                    ErrorReason::ToolNotServed
+                    | ErrorReason::UpstreamRefused
+                    | ErrorReason::UpstreamFailed
+                    | ErrorReason::ClientCapabilityMissing,
+                ),
                 _,
             ) => Refusal::new(StatusCode::BAD_REQUEST, "INVALID_STATE", status.message()).into(),
             _ => mapping::refusal(status).into(),
